@@ -44,6 +44,11 @@ export function getList(value: Json | undefined, ...path: readonly string[]): re
   return isList(found) ? found : [];
 }
 
+/** Returns the results of a function for the items of a list. An item that is no object counts as an empty one. */
+export function mapObjects(list: Json | undefined, change: (item: JsonObject) => JsonObject): JsonObject[] {
+  return getList(list).map((item) => change(getMap(item)));
+}
+
 /** Returns the string at `path`, or ''. */
 export function getString(value: Json | undefined, ...path: readonly string[]): string {
   const found = getIn(value, ...path);

@@ -106,6 +106,11 @@ export function invalid(subject: Subject, name: string, causes: readonly StatusC
   return new StatusError(422, 'Invalid', message, detailsOf(subject, name, { causes }));
 }
 
+/** Returns a 422 for the options of a request, such as `PatchOptions`. */
+export function invalidOptions(kind: string, ...causes: readonly StatusCause[]): StatusError {
+  return invalid({ group: 'meta.k8s.io', kind }, '', causes);
+}
+
 /** Returns a 400 for a malformed request. */
 export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
@@ -173,49 +178,22 @@ export function tooLargeVersion(requested: number, current: number): StatusError
 
 /** Causes by type, with the messages of k8s.io/apimachinery (util/validation/field). */
 export const statusCause = {
-  required: (field: string, detail = ''): StatusCause => ({
-    reason: 'FieldValueRequired',
-    message: detail === '' ? 'Required value' : `Required value: ${detail}`,
-    field,
-  }),
-  invalid: (field: string, value: string, detail: string): StatusCause => ({
-    reason: 'FieldValueInvalid',
-    message: `Invalid value: ${value}: ${detail}`,
-    field,
-  }),
-  typeInvalid: (field: string, value: string, detail: string): StatusCause => ({
-    reason: 'FieldValueTypeInvalid',
-    message: `Invalid value: ${value}: ${detail}`,
-    field,
-  }),
-  notSupported: (field: string, value: string, supported: readonly string[]): StatusCause => ({
-    reason: 'FieldValueNotSupported',
-    message: `Unsupported value: ${value}: supported values: ${supported.join(', ')}`,
-    field,
-  }),
-  tooLong: (field: string, detail: string): StatusCause => ({
-    reason: 'FieldValueTooLong',
-    message: `Too long: ${detail}`,
-    field,
-  }),
-  tooMany: (field: string, actual: number, most: number): StatusCause => ({
-    reason: 'FieldValueTooMany',
-    message: `Too many: ${actual}: must have at most ${most} items`,
-    field,
-  }),
-  notFound: (field: string, value: string): StatusCause => ({
-    reason: 'FieldValueNotFound',
-    message: `Not found: ${value}`,
-    field,
-  }),
-  duplicate: (field: string, value: string): StatusCause => ({
-    reason: 'FieldValueDuplicate',
-    message: `Duplicate value: ${value}`,
-    field,
-  }),
-  forbidden: (field: string, detail: string): StatusCause => ({
-    reason: 'FieldValueForbidden',
-    message: `Forbidden: ${detail}`,
-    field,
-  }),
+  required: (field: string, detail = ''): StatusCause =>
+    causeOf('Required', field, detail === '' ? 'Required value' : `Required value: ${detail}`),
+  invalid: (field: string, value: string, detail: string): StatusCause =>
+    causeOf('Invalid', field, `Invalid value: ${value}: ${detail}`),
+  typeInvalid: (field: string, value: string, detail: string): StatusCause =>
+    causeOf('TypeInvalid', field, `Invalid value: ${value}: ${detail}`),
+  notSupported: (field: string, value: string, supported: readonly string[]): StatusCause =>
+    causeOf('NotSupported', field, `Unsupported value: ${value}: supported values: ${supported.join(', ')}`),
+  tooLong: (field: string, detail: string): StatusCause => causeOf('TooLong', field, `Too long: ${detail}`),
+  tooMany: (field: string, actual: number, most: number): StatusCause =>
+    causeOf('TooMany', field, `Too many: ${actual}: must have at most ${most} items`),
+  notFound: (field: string, value: string): StatusCause => causeOf('NotFound', field, `Not found: ${value}`),
+  duplicate: (field: string, value: string): StatusCause => causeOf('Duplicate', field, `Duplicate value: ${value}`),
+  forbidden: (field: string, detail: string): StatusCause => causeOf('Forbidden', field, `Forbidden: ${detail}`),
 };
+
+function causeOf(reason: string, field: string, message: string): StatusCause {
+  return { reason: `FieldValue${reason}`, message, field };
+}

@@ -109,33 +109,19 @@ function denied(message: string, reason: string, { resource, name, object }: Rev
 
 /** The identifiers of expressions. Each value is made when an expression reads it, and once. */
 function inputOf(review: Review, namespaceObject: ApiObject | undefined): PolicyInput {
-  const value = (json: () => JsonObject | undefined) => {
+  const once = (json: () => JsonObject | undefined) => {
     let made: CelInput | undefined;
-    return () => {
-      const read = made === undefined ? json() : undefined;
-      made ??= read === undefined ? null : toCel(read, anythingSchema);
-      return made;
-    };
+    return { get: () => (made ??= toCel(json() ?? null, anythingSchema)) };
   };
-  const object = value(() => review.object);
-  const oldObject = value(() => review.oldObject);
-  const request = value(() => requestOf(review));
-  const namespace = value(() => namespaceObject);
-  return {
-    authorizer: true,
-    get object() {
-      return object();
+  return Object.defineProperties(
+    { authorizer: true },
+    {
+      object: once(() => review.object),
+      oldObject: once(() => review.oldObject),
+      request: once(() => requestOf(review)),
+      namespaceObject: once(() => namespaceObject),
     },
-    get oldObject() {
-      return oldObject();
-    },
-    get request() {
-      return request();
-    },
-    get namespaceObject() {
-      return namespace();
-    },
-  };
+  );
 }
 
 /** The AdmissionRequest (admission.k8s.io/v1) without its objects. Empty fields are absent. */

@@ -1,22 +1,19 @@
 // The authorizer library of Kubernetes' CEL (k8s.io/apiserver/pkg/cel/library, authz.go): `authorizer.group('')
 // .resource('secrets').namespace('a').name('b').check('get').allowed()`. This server authorizes nothing, so whatever is
 // asked is allowed.
-import { type CelFunc, CelScalar, celMethod } from '@bufbuild/cel';
+import { type CelFunc, CelScalar } from '@bufbuild/cel';
+import { methodOf } from '../schema/cel-method.ts';
 
 const { DYN, BOOL, STRING } = CelScalar;
 
 /** The functions of `authorizer`. Each step of a check returns the same value. */
 export const authorizerFunctions: readonly CelFunc[] = [
   ...['path', 'group', 'resource', 'subresource', 'namespace', 'name', 'check', 'fieldSelector', 'labelSelector'].map(
-    (step) => celMethod(step, DYN, [STRING], DYN, returnThis),
+    (step) => methodOf(DYN, step, [STRING], DYN, (self) => self),
   ),
-  celMethod('serviceAccount', DYN, [STRING, STRING], DYN, returnThis),
-  celMethod('allowed', DYN, [], BOOL, () => true),
-  celMethod('errored', DYN, [], BOOL, () => false),
-  celMethod('error', DYN, [], STRING, () => ''),
-  celMethod('reason', DYN, [], STRING, () => ''),
+  methodOf(DYN, 'serviceAccount', [STRING, STRING], DYN, (self) => self),
+  methodOf(DYN, 'allowed', [], BOOL, () => true),
+  methodOf(DYN, 'errored', [], BOOL, () => false),
+  methodOf(DYN, 'error', [], STRING, () => ''),
+  methodOf(DYN, 'reason', [], STRING, () => ''),
 ];
-
-function returnThis<T>(this: T): T {
-  return this;
-}

@@ -7,6 +7,7 @@ import {
   all,
   distinct,
   invalid,
+  invalidFor,
   isEmpty,
   itemsOf,
   type Rule,
@@ -46,7 +47,7 @@ const subject: Rule = (value, { path, root }) => {
   const isPlaced = root.kind !== 'ClusterRoleBinding' || namespace !== '' || !isAccount;
   return [
     ...unless(name !== '', statusCause.required(`${path}.name`)),
-    ...unless(error === undefined, invalid(`${path}.name`, name, error ?? '')),
+    ...invalidFor(`${path}.name`, name, error),
     ...unless(isAccount || isUser, unsupported(`${path}.kind`, kind, ['ServiceAccount', 'User', 'Group'])),
     ...unless(!isAccount || apiGroup === '', unsupported(`${path}.apiGroup`, apiGroup, [''])),
     ...unless(!isUser || apiGroup === group, unsupported(`${path}.apiGroup`, apiGroup, [group])),

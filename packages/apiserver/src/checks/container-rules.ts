@@ -6,6 +6,7 @@ import { type StatusCause, statusCause } from '../status-error.ts';
 import {
   all,
   invalid,
+  invalidFor,
   itemsOf,
   oneOf,
   type Rule,
@@ -46,20 +47,16 @@ function resourceError(name: string): string | undefined {
 }
 
 /** The name of a resource of a container. */
-export const resourceName: Rule = (value = '', { path }) => {
-  const error = resourceError(String(value));
-  if (value === '') return [statusCause.required(path)];
-  return error === undefined ? [] : [invalid(path, value, error)];
-};
+export const resourceName: Rule = (value = '', { path }) =>
+  value === '' ? [statusCause.required(path)] : invalidFor(path, value, resourceError(String(value)));
 
 /** Amounts of resources. Those of extended resources are whole numbers. */
 export const amounts: Rule = (value, place) =>
   Object.entries(getMap(value)).flatMap(([name, amount]) => {
     const path = `${place.path}[${name}]`;
-    const error = resourceError(name);
     const isDivided = canOvercommit(name) || isHugePages(name);
     return [
-      ...unless(error === undefined, invalid(path, name, error ?? '')),
+      ...invalidFor(path, name, resourceError(name)),
       ...rule('quantity>=0')(amount, { ...place, path }),
       ...unless(isDivided || isWhole(amount), invalid(path, amount, 'must be an integer')),
     ];
@@ -129,7 +126,7 @@ const podField: Rule = (value, { path }) => {
   if (fieldPath === '') return [statusCause.required(at), unknown];
   const [, map, key = ''] = /^metadata\.(annotations|labels)\['(.*)'\]$/.exec(fieldPath) ?? [];
   const error = map === undefined ? undefined : qualifiedNameError(map === 'labels' ? key : key.toLowerCase());
-  if (map !== undefined) return error === undefined ? [] : [invalid(path, key, error)];
+  if (map !== undefined) return invalidFor(path, key, error);
   const permitted = [...podFields, ...(path.includes('.env[') ? runFields : mapFields)];
   const isKnown = [...podFields, ...mapFields, ...runFields].includes(fieldPath);
   if (permitted.includes(fieldPath)) return [];

@@ -196,15 +196,12 @@ function isKnownZone(zone: string): boolean {
   }
 }
 
-const forIndexed = when(isPlain, (value, { path }) =>
-  unless(value === undefined, invalid(path, value, 'requires indexed completion mode')),
-);
+const onlyIndexed: Rule = (value, { path }) =>
+  unless(value === undefined, invalid(path, value, 'requires indexed completion mode'));
+const forIndexed = when(isPlain, onlyIndexed);
 
 const manual: Rule = (value, { path, root }) =>
   unless(value !== true || root.kind === 'Job', unsupported(path, value, ['nil', 'false']));
-
-const succeeds: Rule = (value, { path, parent }) =>
-  unless(value === undefined || isIndexed(parent), invalid(path, value, 'requires indexed completion mode'));
 
 const replaces = when(
   ({ podFailurePolicy }) => podFailurePolicy === undefined,
@@ -224,7 +221,7 @@ export const jobRules: RuleTable = {
     maxFailedIndexes: all('0..', forIndexed, when(isIndexed, '-2147483648..100000')),
     completionMode: 'Indexed|NonIndexed? unchanged',
     podFailurePolicy: 'unchanged',
-    successPolicy: enterIf(isIndexed, all(succeeds, 'unchanged')),
+    successPolicy: enterIf(isIndexed, all(when(isIndexed, 'none', onlyIndexed), 'unchanged')),
     podReplacementPolicy: replaces,
     template: all(restarts, 'unchanged'),
     managedBy: 'domainPath? unchanged',

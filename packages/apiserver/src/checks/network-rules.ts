@@ -23,12 +23,12 @@ import { textErrors } from './texts.ts';
 
 const isExternal = whose('type', 'ExternalName');
 const isClusterOnly = whose('type', 'ClusterIP');
-const isBalanced = whose('type', 'LoadBalancer');
-const isExposed = whose('type', 'NodePort', 'LoadBalancer');
-const isReached = (spec: JsonObject): boolean =>
+export const isBalanced = whose('type', 'LoadBalancer');
+export const isExposed = whose('type', 'NodePort', 'LoadBalancer');
+export const isReached = (spec: JsonObject): boolean =>
   isExposed(spec) || (isClusterOnly(spec) && getList(spec, 'externalIPs').length > 0);
 const isHeadless = (spec: JsonObject): boolean => spec.clusterIP === 'None';
-const checksHealth = (spec: JsonObject): boolean => isBalanced(spec) && spec.externalTrafficPolicy === 'Local';
+export const checksHealth = (spec: JsonObject): boolean => isBalanced(spec) && spec.externalTrafficPolicy === 'Local';
 
 /** Ports of a Service: named if there are several, and different. */
 const servicePorts: Rule = (value, place) => {

@@ -10,6 +10,7 @@ import {
   enterIf,
   forbidden,
   invalid,
+  invalidFor,
   itemsOf,
   type Place,
   type Rule,
@@ -184,7 +185,7 @@ const toleration: Rule = (value, { path }) => {
       invalid(`${path}.effect`, effect, "must be 'NoExecute' with seconds"),
     ),
     ...(isEqual || operator === 'Exists'
-      ? unless(error === undefined, invalid(at, content, error ?? ''))
+      ? invalidFor(at, content, error)
       : [unsupported(at, operator, ['Equal', 'Exists'])]),
   ];
 };
@@ -211,8 +212,7 @@ const labelKeys: Rule = (value, place) => {
   ];
   return itemsOf(value).flatMap((key, index) => {
     const twice = used.includes(String(key)) ? 'exists in both matchLabelKeys and labelSelector' : undefined;
-    const error = qualifiedNameError(String(key)) ?? twice;
-    return error === undefined ? [] : [invalid(`${place.path}[${index}]`, key, error)];
+    return invalidFor(`${place.path}[${index}]`, key, qualifiedNameError(String(key)) ?? twice);
   });
 };
 

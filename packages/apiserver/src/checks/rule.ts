@@ -59,6 +59,10 @@ export const shown = (value: Json | undefined): string => JSON.stringify(value ?
 export const invalid = (path: string, value: Json | undefined, detail: string): StatusCause =>
   statusCause.invalid(path, shown(value), detail);
 
+/** Returns a cause with the value, if it has an error. */
+export const invalidFor = (path: string, value: Json | undefined, error: string | undefined): readonly StatusCause[] =>
+  error === undefined ? [] : [invalid(path, value, error)];
+
 /** Returns a cause with the values that are permitted. */
 export const unsupported = (path: string, value: Json | undefined, permitted: readonly string[]): StatusCause =>
   statusCause.notSupported(path, shown(value), permitted.map(shown));
@@ -129,8 +133,7 @@ export function entries(words: string | Rule, keyError: (key: string) => string 
   return (value, place) =>
     Object.entries(getMap(value)).flatMap(([key, content]) => {
       const at = { ...place, path: `${place.path}[${key}]` };
-      const error = keyError(key);
-      return [...(error === undefined ? [] : [invalid(at.path, key, error)]), ...ofValue(content, at)];
+      return [...invalidFor(at.path, key, keyError(key)), ...ofValue(content, at)];
     });
 }
 
@@ -167,13 +170,10 @@ const plainWords: Readonly<Record<string, Rule>> = {
   none: () => [],
   required: (value, { path }) => unless(!isEmpty(value), statusCause.required(path)),
   labels: (value, { path }) =>
-    Object.entries(getMap(value)).flatMap(([key, content]) => {
-      const errors = [
-        [key, qualifiedNameError(key)],
-        [String(content), labelValueError(String(content))],
-      ] as const;
-      return errors.flatMap(([one, error]) => (error === undefined ? [] : [invalid(path, one, error)]));
-    }),
+    Object.entries(getMap(value)).flatMap(([key, content]) => [
+      ...invalidFor(path, key, qualifiedNameError(key)),
+      ...invalidFor(path, String(content), labelValueError(String(content))),
+    ]),
   unique: distinct((item) => item),
   unchanged: (value, { path, root, old }) =>
     unless(
@@ -217,13 +217,7 @@ function readList(name: string): Rule | undefined {
 function readScalar(name: string): readonly [Json, (value: Json, path: string) => readonly StatusCause[]] {
   const errorOf = textErrors[name];
   if (errorOf !== undefined)
-    return [
-      '',
-      (value, path) => {
-        const error = typeof value === 'string' ? errorOf(value) : undefined;
-        return error === undefined ? [] : [invalid(path, value, error)];
-      },
-    ];
+    return ['', (value, path) => (typeof value === 'string' ? invalidFor(path, value, errorOf(value)) : [])];
   const range = /^(-?\d+)\.\.(\d*)$/.exec(name);
   if (range !== null) {
     const [least, most] = [Number(range[1]), range[2] === '' ? Number.POSITIVE_INFINITY : Number(range[2])];

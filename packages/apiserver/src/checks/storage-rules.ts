@@ -10,6 +10,7 @@ import {
   enterIf,
   entries,
   invalid,
+  invalidFor,
   isEmpty,
   itemsOf,
   type Rule,
@@ -146,7 +147,7 @@ const quotaAmounts: Rule = (value, place) =>
     const isKnown = error !== undefined || name.includes('/') || isCounted(name);
     const isAmount = !countable.includes(name) && !/^(requests\.)?[^/.]+(\.[^/]+)?\//.test(name);
     return [
-      ...unless(error === undefined, invalid(path, name, error ?? '')),
+      ...invalidFor(path, name, error),
       ...unless(isKnown, invalid(path, name, 'must be a standard resource for quota')),
       ...rule('quantity>=0')(amount, { ...place, path }),
       ...unless(isAmount || isWhole(amount), invalid(path, amount, 'must be an integer')),
@@ -236,7 +237,7 @@ const limit: Rule = (value, { path }) => {
         statusCause.forbidden(`${path}.${field}`, "may not be specified when `type` is 'Pod'"),
       ),
     ),
-    ...unless(typeError === undefined, invalid(`${path}.type`, type, typeError ?? '')),
+    ...invalidFor(`${path}.type`, type, typeError),
     ...unless(
       isSized || type !== 'PersistentVolumeClaim',
       statusCause.required(`${path}.limits`, 'either minimum or maximum storage value is required'),
@@ -244,12 +245,9 @@ const limit: Rule = (value, { path }) => {
   ];
   const amount = (field: string, name: string): bigint | undefined =>
     ofPod.includes(field) ? undefined : nanosOf(String(getMap(value, field)[name]));
-  for (const field of fields) {
-    for (const name of Object.keys(getMap(value, field))) {
-      const error = limitResourceError(type, name);
-      causes.push(...unless(error === undefined, invalid(`${path}.${field}[${name}]`, name, error ?? '')));
-    }
-  }
+  for (const field of fields)
+    for (const name of Object.keys(getMap(value, field)))
+      causes.push(...invalidFor(`${path}.${field}[${name}]`, name, limitResourceError(type, name)));
   for (const name of new Set(fields.flatMap((field) => Object.keys(getMap(value, field))))) {
     for (const [lower, upper, at] of ordered) {
       const isOrdered = (amount(lower, name) ?? 0n) <= (amount(upper, name) ?? Number.POSITIVE_INFINITY);

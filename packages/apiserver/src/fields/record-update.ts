@@ -7,26 +7,13 @@ import { difference, type FieldSet, fieldSet, intersection, isEmpty, union } fro
 import { isSameWriter, type Managed, type Writer } from './managers.ts';
 
 // Fields without an owner: those that identify an object, and those that the server writes (stripmeta.go).
+const metadataWithoutOwner = [
+  ...['name', 'namespace', 'uid', 'generation', 'resourceVersion'],
+  ...['creationTimestamp', 'selfLink', 'managedFields'],
+].map((field) => `f:${field}`);
 const fieldsWithoutOwner = fieldSet(
   ['f:apiVersion', 'f:kind', 'f:metadata'],
-  [
-    [
-      'f:metadata',
-      fieldSet(
-        [
-          'name',
-          'namespace',
-          'creationTimestamp',
-          'selfLink',
-          'uid',
-          'generation',
-          'managedFields',
-          'resourceVersion',
-        ].map((field) => `f:${field}`),
-        [],
-      ),
-    ],
-  ],
+  [['f:metadata', fieldSet(metadataWithoutOwner, [])]],
 );
 
 /** Returns a set without the fields that cannot have an owner. */

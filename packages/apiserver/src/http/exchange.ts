@@ -8,7 +8,7 @@ import type { BuiltinSchemas } from '../schema/builtins.ts';
 import { readProtobuf } from '../schema/protobuf.ts';
 import type { WriteOptions, Writer } from '../server-state.ts';
 import {
-  invalid,
+  invalidOptions,
   type StatusCause,
   StatusError,
   statusCause,
@@ -112,19 +112,16 @@ export async function readRequestBody(
 export function writeOptions(exchange: Exchange, kind: string): WriteOptions {
   const { query, userAgent } = exchange;
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
-  if (dryRun.some((value) => value !== 'All')) {
-    const cause = statusCause.notSupported('dryRun', JSON.stringify(dryRun), ['"All"']);
-    throw invalid({ group: 'meta.k8s.io', kind }, '', [cause]);
-  }
+  if (dryRun.some((value) => value !== 'All'))
+    throw invalidOptions(kind, statusCause.notSupported('dryRun', JSON.stringify(dryRun), ['"All"']));
   const validation = query.get('fieldValidation') ?? '';
   if (!fieldValidations.includes(validation)) {
     const supported = fieldValidations.map((name) => JSON.stringify(name));
-    const cause = statusCause.notSupported('fieldValidation', JSON.stringify(validation), supported);
-    throw invalid({ group: 'meta.k8s.io', kind }, '', [cause]);
+    throw invalidOptions(kind, statusCause.notSupported('fieldValidation', JSON.stringify(validation), supported));
   }
   const manager = query.get('fieldManager') ?? '';
   const managerCauses = checkManager(manager);
-  if (managerCauses.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', managerCauses);
+  if (managerCauses.length > 0) throw invalidOptions(kind, ...managerCauses);
   return {
     dryRun: dryRun.length > 0,
     ...writerOf(exchange),

@@ -51,14 +51,11 @@ export function mediaTypeOf({ now }: ServerState, resource: ApiResource, { accep
 async function handleCollection(state: ServerState, route: Route, exchange: Exchange): Promise<HttpResponse> {
   const { resource, namespace } = route;
   const mediaType = mediaTypeOf(state, resource, exchange);
+  const { query } = exchange;
+  const selected = () => listObjects(state.store, resource, parseSelection(resource, namespace, query), query);
   switch (exchange.method) {
     case 'GET': {
-      const { items, metadata } = listObjects(
-        state.store,
-        resource,
-        parseSelection(resource, namespace, exchange.query),
-        exchange.query,
-      );
+      const { items, metadata } = selected();
       return { status: 200, body: presentList(items, metadata, mediaType) };
     }
     case 'POST': {
@@ -73,13 +70,8 @@ async function handleCollection(state: ServerState, route: Route, exchange: Exch
     }
     case 'DELETE': {
       if (resource.namespaced && namespace === undefined) throw unsupportedMethod(resource, exchange);
-      const request = deleteRequest(await optionalBody(state, exchange), exchange.query, writerOf(exchange));
-      const { items, metadata } = listObjects(
-        state.store,
-        resource,
-        parseSelection(resource, namespace, exchange.query),
-        exchange.query,
-      );
+      const request = deleteRequest(await optionalBody(state, exchange), query, writerOf(exchange));
+      const { items, metadata } = selected();
       for (const item of items) {
         deleteObject(state, { resource, namespace: namespace ?? '', name: item.metadata.name ?? '' }, request);
       }

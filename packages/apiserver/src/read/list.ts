@@ -2,7 +2,14 @@
 // of the first page, so all pages show the same version.
 import type { ApiObject } from '../object.ts';
 import { type ApiResource, collectionOf } from '../registry/resource.ts';
-import { badRequest, expired, invalid, statusCause, tooLargeVersion } from '../status-error.ts';
+import {
+  badRequest,
+  expired,
+  invalidOptions,
+  type StatusError,
+  statusCause,
+  tooLargeVersion,
+} from '../status-error.ts';
 import type { Store } from '../store/store.ts';
 import type { ListMetadata } from './present.ts';
 import type { Selection } from './selection.ts';
@@ -62,16 +69,16 @@ export function listObjects(store: Store, resource: ApiResource, selection: Sele
   return { items, metadata };
 }
 
+/** Returns the 422 for an option that may not be there. */
+export function forbiddenMatch(detail: string): StatusError {
+  return invalidOptions('ListOptions', statusCause.forbidden('resourceVersionMatch', detail));
+}
+
 function requireValidOptions(match: string, requested: string, token: string): void {
-  const forbiddenMatch = (detail: string): Error =>
-    invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [statusCause.forbidden('resourceVersionMatch', detail)]);
   if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') {
-    const cause = statusCause.notSupported('resourceVersionMatch', JSON.stringify(match), [
-      '"Exact"',
-      '"NotOlderThan"',
-      '""',
-    ]);
-    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [cause]);
+    const supported = ['"Exact"', '"NotOlderThan"', '""'];
+    const cause = statusCause.notSupported('resourceVersionMatch', JSON.stringify(match), supported);
+    throw invalidOptions('ListOptions', cause);
   }
   if (match !== '' && token !== '') throw forbiddenMatch('resourceVersionMatch is forbidden when continue is provided');
   if (match !== '' && requested === '')

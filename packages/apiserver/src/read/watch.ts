@@ -3,9 +3,9 @@
 import type { JsonObject } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { collectionOf } from '../registry/resource.ts';
-import { expired, invalid, statusCause, statusOf } from '../status-error.ts';
+import { expired, statusOf } from '../status-error.ts';
 import type { Store, StoreChange } from '../store/store.ts';
-import { parseListVersion } from './list.ts';
+import { forbiddenMatch, parseListVersion } from './list.ts';
 import { type MediaType, presentBookmark, presentEvent } from './present.ts';
 import type { Selection } from './selection.ts';
 
@@ -86,18 +86,10 @@ export function startWatch(
 
 function requireValidOptions(query: URLSearchParams, initial: string | null): void {
   const match = query.get('resourceVersionMatch') ?? '';
-  const subject = { group: 'meta.k8s.io', kind: 'ListOptions' };
-  if (initial !== null) {
-    if (match !== 'NotOlderThan') {
-      const message = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-      throw invalid(subject, '', [statusCause.forbidden('resourceVersionMatch', message)]);
-    }
-    return;
-  }
-  if (match !== '') {
-    const message = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
-    throw invalid(subject, '', [statusCause.forbidden('resourceVersionMatch', message)]);
-  }
+  if (initial !== null && match !== 'NotOlderThan')
+    throw forbiddenMatch('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  if (initial === null && match !== '')
+    throw forbiddenMatch('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
 }
 
 /**

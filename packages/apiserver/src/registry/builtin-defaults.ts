@@ -1,7 +1,7 @@
 // What a write fills in for built-in kinds besides the defaults of their types: the status of a new object, and values
 // that are computed. default-values.ts has the defaults of types, service-defaults.ts those of Services.
 import { jobLabels } from '../checks/job-rules.ts';
-import { getList, getMap, isList, isObject, type Json, type JsonObject, omitFields } from '../json.ts';
+import { getList, getMap, isList, type JsonObject, mapObjects, omitFields } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
 import { prepareDefinition } from './definition.ts';
 
@@ -63,7 +63,7 @@ function preparePod(object: ApiObject, old: ApiObject | undefined): ApiObject {
 /** Defaults of the spec of a ValidatingAdmissionPolicy. */
 const admissionPolicySpec: Defaults = (spec) => {
   const constraints = getMap(spec, 'matchConstraints');
-  const rules = each(constraints.resourceRules ?? [], (rule) => ({ scope: '*', ...rule }));
+  const rules = mapObjects(constraints.resourceRules, (rule) => ({ scope: '*', ...rule }));
   return {
     failurePolicy: 'Fail',
     ...spec,
@@ -80,10 +80,6 @@ const admissionPolicySpec: Defaults = (spec) => {
         }),
   };
 };
-
-function each(list: Json | undefined, complete: (item: JsonObject) => JsonObject): JsonObject[] {
-  return getList({ list: list ?? [] }, 'list').map((item) => complete(isObject(item) ? item : {}));
-}
 
 const uidLabel = 'batch.kubernetes.io/controller-uid';
 

@@ -18,10 +18,7 @@ const mostMetrics = 2;
 export function externalIps(object: ApiObject): string {
   const type = getString(object, 'spec', 'type');
   if (type === 'ExternalName') return getString(object, 'spec', 'externalName');
-  const addresses = getList(object, 'status', 'loadBalancer', 'ingress').map(
-    (ingress) => getString(ingress, 'ip') || getString(ingress, 'hostname'),
-  );
-  const all = [...new Set(addresses.toSorted()), ...getList(object, 'spec', 'externalIPs')];
+  const all = [...balancerAddresses(object), ...getList(object, 'spec', 'externalIPs')];
   return all.join(',') || (type === 'LoadBalancer' ? '<pending>' : '<none>');
 }
 
@@ -126,11 +123,11 @@ export function hosts(object: ApiObject): string {
   return `${found.slice(0, mostHosts).join(',')}${more}`;
 }
 
-export function ingressAddress(object: ApiObject): string {
-  const found = getList(object, 'status', 'loadBalancer', 'ingress').map(
-    (ingress) => getString(ingress, 'ip') || getString(ingress, 'hostname'),
-  );
-  return [...new Set(found)].sort().join(',');
+export const ingressAddress: Cell = (object) => [...balancerAddresses(object)].join(',');
+
+function balancerAddresses(object: ApiObject): ReadonlySet<string> {
+  const ingresses = getList(object, 'status', 'loadBalancer', 'ingress');
+  return new Set(ingresses.map((one) => getString(one, 'ip') || getString(one, 'hostname')).sort());
 }
 
 export function parameters(object: ApiObject): string {
@@ -199,15 +196,12 @@ export function nodeStatus(object: ApiObject): string {
 export function nodeRoles({ metadata }: ApiObject): string {
   const prefix = 'node-role.kubernetes.io/';
   const labels = Object.entries(metadata.labels ?? {});
-  const roles = labels.flatMap(([key, value]) =>
-    key.startsWith(prefix) ? [key.slice(prefix.length)] : key === 'kubernetes.io/role' ? [value] : [],
-  );
-  return (
-    roles
-      .filter((role) => role !== '')
-      .sort()
-      .join(',') || '<none>'
-  );
+  const roles = labels
+    .map(([key, value]) =>
+      key === 'kubernetes.io/role' ? value : key.startsWith(prefix) ? key.slice(prefix.length) : '',
+    )
+    .filter((role) => role !== '');
+  return roles.sort().join(',') || '<none>';
 }
 
 export function nodeAddress(type: string): (object: ApiObject) => string {

@@ -2,40 +2,7 @@
 // printers.go). Those of custom kinds are in their CRD.
 import { getList, getMap, getNumber, getString, type Json } from '../json.ts';
 import type { ApiObject } from '../object.ts';
-import {
-  accessModes,
-  amounts,
-  type Cell,
-  claimOf,
-  completions,
-  externalIps,
-  firstSeen,
-  hosts,
-  ingressAddress,
-  involved,
-  isBound,
-  isTrue,
-  jobDuration,
-  jobStatus,
-  kernel,
-  lastSchedule,
-  lastSeen,
-  listed,
-  metrics,
-  nodeAddress,
-  nodeRoles,
-  nodeStatus,
-  parameters,
-  phase,
-  podReady,
-  ports,
-  ready,
-  restarts,
-  selected,
-  size,
-  subjects,
-  valueIn,
-} from './cells.ts';
+import * as cells from './cells.ts';
 import { jsonPath } from './json-path.ts';
 import type { Column } from './resource.ts';
 import { labelsText, selectorText } from './selector-text.ts';
@@ -58,7 +25,7 @@ export const plainColumns: readonly Column[] = ['Name', 'Age'].map(columnOf);
  * `#` it is an integer, 0 if it is absent. With a `+` at the end it is shown with `-o wide` alone. Or its name, a
  * function, and words: its type, and `wide`.
  */
-type Entry = string | Column | readonly [string, Cell, ...string[]];
+type Entry = string | Column | readonly [string, cells.Cell, ...string[]];
 
 function columnOf(entry: Entry): Column {
   if (entry === 'Name') return nameColumn;
@@ -114,7 +81,8 @@ function workload(...template: readonly string[]): readonly Entry[] {
     getList(object, ...template, 'spec', 'containers')
       .map((container) => getString(container, field))
       .join(',');
-  const selector: Cell = (object) => selectorText(getMap(object, ...template.slice(0, -1), 'selector')) || '<none>';
+  const selector: cells.Cell = (object) =>
+    selectorText(getMap(object, ...template.slice(0, -1), 'selector')) || '<none>';
   return [
     ['Containers', containers('name'), 'wide'],
     ['Images', containers('image'), 'wide'],
@@ -136,9 +104,9 @@ const binding: readonly Entry[] = [
   'Name',
   ['Role', (object) => `${getString(object, 'roleRef', 'kind')}/${getString(object, 'roleRef', 'name')}`],
   'Age',
-  ['Users', subjects('User'), 'wide'],
-  ['Groups', subjects('Group'), 'wide'],
-  ['ServiceAccounts', subjects('ServiceAccount'), 'wide'],
+  ['Users', cells.subjects('User'), 'wide'],
+  ['Groups', cells.subjects('Group'), 'wide'],
+  ['ServiceAccounts', cells.subjects('ServiceAccount'), 'wide'],
 ];
 const volumeClasses = [
   'StorageClass=spec.storageClassName',
@@ -147,26 +115,26 @@ const volumeClasses = [
 
 const entries: Readonly<Record<string, readonly Entry[]>> = {
   Namespace: ['Name', 'Status=status.phase', 'Age'],
-  ConfigMap: ['Name', ['Data', size('data', 'binaryData')], 'Age'],
-  Secret: ['Name', 'Type=type', ['Data', size('data'), 'integer'], 'Age'],
+  ConfigMap: ['Name', ['Data', cells.size('data', 'binaryData')], 'Age'],
+  Secret: ['Name', 'Type=type', ['Data', cells.size('data'), 'integer'], 'Age'],
   Service: [
     ...['Name', 'Type=spec.type', 'Cluster-IP=spec.clusterIP|<none>'],
-    ['External-IP', externalIps],
-    ['Port(s)', ports],
+    ['External-IP', cells.externalIps],
+    ['Port(s)', cells.ports],
     'Age',
     ['Selector', (object) => labelsText(getMap(object, 'spec', 'selector')) || '<none>', 'wide'],
   ],
   Pod: [
     'Name',
-    ['Ready', podReady],
-    ['Status', phase],
-    ['Restarts', restarts],
+    ['Ready', cells.podReady],
+    ['Status', cells.phase],
+    ['Restarts', cells.restarts],
     ...['Age', 'IP=status.podIP|<none>+', 'Node=spec.nodeName|<none>+'],
     ...['Nominated Node=none|<none>+', 'Readiness Gates=none|<none>+'],
   ],
   Deployment: [
     'Name',
-    ['Ready', ready],
+    ['Ready', cells.ready],
     ...['Up-to-date=status.updatedReplicas#', 'Available=status.availableReplicas#', 'Age'],
     ...ofTemplate,
   ],
@@ -174,7 +142,7 @@ const entries: Readonly<Record<string, readonly Entry[]>> = {
     ...['Name', 'Desired=spec.replicas#', 'Current=status.replicas#', 'Ready=status.readyReplicas#', 'Age'],
     ...ofTemplate,
   ],
-  StatefulSet: ['Name', ['Ready', ready], 'Age', ...ofTemplate.slice(0, 2)],
+  StatefulSet: ['Name', ['Ready', cells.ready], 'Age', ...ofTemplate.slice(0, 2)],
   DaemonSet: [
     ...['Name', 'Desired=status.desiredNumberScheduled#', 'Current=status.currentNumberScheduled#'],
     ...['Ready=status.numberReady#', 'Up-to-date=status.updatedNumberScheduled#', 'Available=status.numberAvailable#'],
@@ -189,21 +157,21 @@ const entries: Readonly<Record<string, readonly Entry[]>> = {
     ...ofTemplate,
   ],
   Event: [
-    ['Last Seen', lastSeen, 'date'],
+    ['Last Seen', cells.lastSeen, 'date'],
     ...['Type=type', 'Reason=reason'],
-    ['Object', involved],
+    ['Object', cells.involved],
     'Subobject=involvedObject.fieldPath+',
     ['Source', (event) => getString(event, 'source', 'component') || getString(event, 'reportingComponent'), 'wide'],
     ['Message', (event) => getString(event, 'message').trim()],
-    ['First Seen', firstSeen, 'date', 'wide'],
+    ['First Seen', cells.firstSeen, 'date', 'wide'],
     ['Count', (event) => getNumber(event, 'series', 'count') ?? (getNumber(event, 'count') || 1), 'integer', 'wide'],
     { ...nameColumn, priority: 1 },
   ],
   CustomResourceDefinition: ['Name', 'Created At'],
   EndpointSlice: [
     ...['Name', 'AddressType=addressType'],
-    ['Ports', listed('ports', (port) => [String(getNumber(port, 'port') ?? '*')])],
-    ['Endpoints', listed('endpoints', (endpoint) => getList(endpoint, 'addresses'))],
+    ['Ports', cells.listed('ports', (port) => [String(getNumber(port, 'port') ?? '*')])],
+    ['Endpoints', cells.listed('endpoints', (endpoint) => getList(endpoint, 'addresses'))],
     'Age',
   ],
   Lease: ['Name', 'Holder=spec.holderIdentity', 'Age'],
@@ -211,29 +179,36 @@ const entries: Readonly<Record<string, readonly Entry[]>> = {
   ClusterRole: ['Name', 'Created At'],
   RoleBinding: binding,
   ClusterRoleBinding: binding,
-  Job: ['Name', ['Status', jobStatus], ['Completions', completions], ['Duration', jobDuration], 'Age', ...ofTemplate],
+  Job: [
+    'Name',
+    ['Status', cells.jobStatus],
+    ['Completions', cells.completions],
+    ['Duration', cells.jobDuration],
+    'Age',
+    ...ofTemplate,
+  ],
   CronJob: [
     ...['Name', 'Schedule=spec.schedule', 'Timezone=spec.timeZone|<none>'],
     ['Suspend', (object) => (getMap(object, 'spec').suspend === true ? 'True' : 'False'), 'boolean'],
     ['Active', (object) => getList(object, 'status', 'active').length, 'integer'],
-    ['Last Schedule', lastSchedule],
+    ['Last Schedule', cells.lastSchedule],
     'Age',
     ...workload('spec', 'jobTemplate', 'spec', 'template'),
   ],
   Ingress: [
     ...['Name', 'Class=spec.ingressClassName|<none>'],
-    ['Hosts', hosts],
-    ['Address', ingressAddress],
+    ['Hosts', cells.hosts],
+    ['Address', cells.ingressAddress],
     ['Ports', (object) => (getList(object, 'spec', 'tls').length > 0 ? '80, 443' : '80')],
     'Age',
   ],
   IngressClass: [
     className('ingressclass.kubernetes.io/is-default-class'),
     'Controller=spec.controller',
-    ['Parameters', parameters],
+    ['Parameters', cells.parameters],
     'Age',
   ],
-  NetworkPolicy: ['Name', ['Pod-Selector', selected('spec', 'podSelector')], 'Age'],
+  NetworkPolicy: ['Name', ['Pod-Selector', cells.selected('spec', 'podSelector')], 'Age'],
   HorizontalPodAutoscaler: [
     'Name',
     [
@@ -243,33 +218,36 @@ const entries: Readonly<Record<string, readonly Entry[]>> = {
         return `${kind}/${name}`;
       },
     ],
-    ['Targets', metrics],
-    ['MinPods', valueIn('<unset>', 'spec', 'minReplicas')],
+    ['Targets', cells.metrics],
+    ['MinPods', cells.valueIn('<unset>', 'spec', 'minReplicas')],
     ['MaxPods', (object) => getNumber(object, 'spec', 'maxReplicas') ?? 0],
     ['Replicas', (object) => getNumber(object, 'status', 'currentReplicas') ?? 0],
     'Age',
   ],
   PodDisruptionBudget: [
     'Name',
-    ['Min Available', valueIn('N/A', 'spec', 'minAvailable')],
-    ['Max Unavailable', valueIn('N/A', 'spec', 'maxUnavailable')],
+    ['Min Available', cells.valueIn('N/A', 'spec', 'minAvailable')],
+    ['Max Unavailable', cells.valueIn('N/A', 'spec', 'maxUnavailable')],
     ...['Allowed Disruptions=status.disruptionsAllowed#', 'Age'],
   ],
   PersistentVolume: [
     ...['Name', 'Capacity=spec.capacity.storage|0'],
-    ['Access Modes', (object) => accessModes(getList(object, 'spec', 'accessModes'))],
+    ['Access Modes', (object) => cells.accessModes(getList(object, 'spec', 'accessModes'))],
     'Reclaim Policy=spec.persistentVolumeReclaimPolicy',
-    ['Status', phase],
-    ['Claim', claimOf],
+    ['Status', cells.phase],
+    ['Claim', cells.claimOf],
     ...volumeClasses,
     ...['Reason=status.reason', 'Age', 'VolumeMode=spec.volumeMode|<unset>+'],
   ],
   PersistentVolumeClaim: [
     'Name',
-    ['Status', phase],
+    ['Status', cells.phase],
     'Volume=spec.volumeName',
-    ['Capacity', (object) => (isBound(object) ? getString(object, 'status', 'capacity', 'storage') || '0' : '')],
-    ['Access Modes', (object) => (isBound(object) ? accessModes(getList(object, 'status', 'accessModes')) : '')],
+    ['Capacity', (object) => (cells.isBound(object) ? getString(object, 'status', 'capacity', 'storage') || '0' : '')],
+    [
+      'Access Modes',
+      (object) => (cells.isBound(object) ? cells.accessModes(getList(object, 'status', 'accessModes')) : ''),
+    ],
     ...volumeClasses,
     ...['Age', 'VolumeMode=spec.volumeMode|<unset>+'],
   ],
@@ -277,30 +255,30 @@ const entries: Readonly<Record<string, readonly Entry[]>> = {
     className('storageclass.kubernetes.io/is-default-class'),
     ...['Provisioner=provisioner', 'ReclaimPolicy=reclaimPolicy|Delete'],
     'VolumeBindingMode=volumeBindingMode|Immediate',
-    ['AllowVolumeExpansion', isTrue('allowVolumeExpansion')],
+    ['AllowVolumeExpansion', cells.isTrue('allowVolumeExpansion')],
     'Age',
   ],
   ResourceQuota: [
     'Name',
-    ['Request', (object) => amounts(object, false)],
-    ['Limit', (object) => amounts(object, true)],
+    ['Request', (object) => cells.amounts(object, false)],
+    ['Limit', (object) => cells.amounts(object, true)],
     'Age',
   ],
   LimitRange: ['Name', 'Created At'],
   PriorityClass: [
     ...['Name', 'Value=value#'],
-    ['Global-Default', isTrue('globalDefault'), 'boolean'],
+    ['Global-Default', cells.isTrue('globalDefault'), 'boolean'],
     ...['Age', 'PreemptionPolicy=preemptionPolicy'],
   ],
   Node: [
     'Name',
-    ['Status', nodeStatus],
-    ['Roles', nodeRoles],
+    ['Status', cells.nodeStatus],
+    ['Roles', cells.nodeRoles],
     ...['Age', 'Version=status.nodeInfo.kubeletVersion'],
-    ['Internal-IP', nodeAddress('InternalIP'), 'wide'],
-    ['External-IP', nodeAddress('ExternalIP'), 'wide'],
+    ['Internal-IP', cells.nodeAddress('InternalIP'), 'wide'],
+    ['External-IP', cells.nodeAddress('ExternalIP'), 'wide'],
     'OS-Image=status.nodeInfo.osImage|<unknown>+',
-    ['Kernel-Version', kernel, 'wide'],
+    ['Kernel-Version', cells.kernel, 'wide'],
     'Container-Runtime=status.nodeInfo.containerRuntimeVersion|<unknown>+',
   ],
 };

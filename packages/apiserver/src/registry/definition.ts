@@ -1,5 +1,6 @@
 // CustomResourceDefinitions as objects: their defaults, their status and their validation. custom-resources.ts derives
 // the served kinds from them.
+import { invalid } from '../checks/rule.ts';
 import { getIn, getList, getMap, getString, isObject, type JsonObject, sameJson } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
@@ -58,38 +59,24 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
   const group = getString(spec, 'group');
   const causes: StatusCause[] = [];
   const expectedName = `${getString(names, 'plural')}.${group}`;
-  if (object.metadata.name !== expectedName) {
-    causes.push(
-      statusCause.invalid(
-        'metadata.name',
-        JSON.stringify(object.metadata.name ?? ''),
-        'must be spec.names.plural+"."+spec.group',
-      ),
-    );
-  }
+  if (object.metadata.name !== expectedName)
+    causes.push(invalid('metadata.name', object.metadata.name ?? '', 'must be spec.names.plural+"."+spec.group'));
   causes.push(...checkNames(names));
   if (group !== '' && !group.includes('.')) {
-    causes.push(statusCause.invalid('spec.group', JSON.stringify(group), 'should be a domain with at least one dot'));
+    causes.push(invalid('spec.group', group, 'should be a domain with at least one dot'));
   }
   if (old === undefined) causes.push(...checkApproval(group, object.metadata.annotations?.[approvalAnnotation] ?? ''));
   else {
     for (const path of [['group'], ['scope'], ['names', 'kind']]) {
       const value = getIn(spec, ...path) ?? null;
       if (!sameJson(value, getIn(old, 'spec', ...path) ?? null))
-        causes.push(statusCause.invalid(`spec.${path.join('.')}`, JSON.stringify(value), 'field is immutable'));
+        causes.push(invalid(`spec.${path.join('.')}`, value, 'field is immutable'));
     }
     causes.push(...checkStoredVersions(object));
   }
   const versions = getList(spec, 'versions');
-  if (versions.filter((version) => isObject(version) && version.storage === true).length !== 1) {
-    causes.push(
-      statusCause.invalid(
-        'spec.versions',
-        JSON.stringify(versions),
-        'must have exactly one version marked as storage version',
-      ),
-    );
-  }
+  if (versions.filter((version) => isObject(version) && version.storage === true).length !== 1)
+    causes.push(invalid('spec.versions', versions, 'must have exactly one version marked as storage version'));
   for (const [index, version] of versions.entries()) {
     // kube-apiserver reports the schema of a single version under its path in v1beta1.
     const path =
@@ -109,7 +96,7 @@ function checkNames(names: JsonObject): readonly StatusCause[] {
     const error = name === '' ? undefined : strictLabelError(isMixed ? name.toLowerCase() : name);
     if (error === undefined) return [];
     const detail = isMixed ? `may have mixed case, but should otherwise match: ${error}` : error;
-    return [statusCause.invalid(`spec.names.${field}`, JSON.stringify(name), detail)];
+    return [invalid(`spec.names.${field}`, name, detail)];
   });
 }
 
@@ -124,7 +111,7 @@ function checkStoredVersions(object: ApiObject): readonly StatusCause[] {
         `missing from spec.versions; ${stored} was previously a storage version, and must remain in spec.versions ` +
         `until a storage migration ensures no data remains persisted in ${stored} and removes ${stored} from ` +
         'status.storedVersions';
-      return [statusCause.invalid(`status.storedVersions[${index}]`, JSON.stringify(stored), detail)];
+      return [invalid(`status.storedVersions[${index}]`, stored, detail)];
     });
 }
 

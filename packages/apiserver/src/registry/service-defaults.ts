@@ -1,6 +1,7 @@
 // What the server fills in for a Service: addresses, the ports of nodes, and the fields that its type has. An update
 // keeps what was given before, and drops what the new type has not.
-import { getList, getMap, getString, isObject, type Json, type JsonObject, omitFields, sameJson } from '../json.ts';
+import { checksHealth, isBalanced, isExposed, isReached } from '../checks/network-rules.ts';
+import { getList, getMap, getString, type Json, type JsonObject, mapObjects, omitFields, sameJson } from '../json.ts';
 import type { Defaults } from './builtin-defaults.ts';
 
 /**
@@ -29,13 +30,12 @@ export function createServiceSpec(): Defaults {
     // No port is one that the server chooses, or has chosen.
     const chosen = given.healthCheckNodePort === 0 ? omitFields(given, 'healthCheckNodePort') : given;
     const spec = withoutFormer({ ...chosen, type }, former);
-    const isExposed = exposes(spec);
-    const before = each(former.ports ?? [], (port) => port);
-    const ports = each(spec.ports ?? [], ({ targetPort = 0, ...port }) => {
+    const before = mapObjects(former.ports, (port) => port);
+    const ports = mapObjects(spec.ports, ({ targetPort = 0, ...port }) => {
       const complete: JsonObject = { protocol: 'TCP', ...port };
       const target = targetPort === 0 || targetPort === '' ? port.port : targetPort;
       const same = before.find((one) => one.port === complete.port && one.protocol === complete.protocol);
-      const exposed = isExposed ? { nodePort: complete.nodePort ?? same?.nodePort ?? nodePort() } : {};
+      const exposed = isExposed(spec) ? { nodePort: complete.nodePort ?? same?.nodePort ?? nodePort() } : {};
       return { ...complete, ...(target === undefined ? {} : { targetPort: target }), ...exposed };
     });
     const { sessionAffinityConfig, ...rest } = spec;
@@ -44,7 +44,7 @@ export function createServiceSpec(): Defaults {
     const plain = {
       sessionAffinity: 'None',
       ...(isReached(spec) ? { externalTrafficPolicy: 'Cluster' } : {}),
-      ...(isExposed && checksHealth(spec) ? { healthCheckNodePort: former.healthCheckNodePort ?? nodePort() } : {}),
+      ...(checksHealth(spec) ? { healthCheckNodePort: former.healthCheckNodePort ?? nodePort() } : {}),
       ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
       ...rest,
       ...affinity,
@@ -77,12 +77,6 @@ function addressesOf(spec: JsonObject, former: JsonObject, allocate: () => strin
   return { clusterIP: given || before, clusterIPs };
 }
 
-const isBalanced = (spec: JsonObject): boolean => spec.type === 'LoadBalancer';
-const exposes = (spec: JsonObject): boolean => spec.type === 'NodePort' || isBalanced(spec);
-/** Returns whether a Service can be reached from outside of the cluster. */
-const isReached = (spec: JsonObject): boolean =>
-  exposes(spec) || (spec.type === 'ClusterIP' && getList(spec, 'externalIPs').length > 0);
-const checksHealth = (spec: JsonObject): boolean => isBalanced(spec) && spec.externalTrafficPolicy === 'Local';
 const hasAddress = (spec: JsonObject): boolean => spec.type !== 'ExternalName';
 
 /** Fields of a Service that only some types have. */
@@ -105,11 +99,7 @@ function withoutFormer(spec: JsonObject, former: JsonObject): JsonObject {
     ([field, isOf]) => isOf(former) && !isOf(spec) && sameJson(spec[field], former[field]),
   );
   const kept = omitFields(spec, ...gone.map(([field]) => field));
-  const portsOf = (one: JsonObject): Json[] => each(one.ports ?? [], (port) => ({ nodePort: port.nodePort ?? null }));
-  if (!exposes(former) || exposes(spec) || !sameJson(portsOf(spec), portsOf(former))) return kept;
-  return { ...kept, ports: each(kept.ports ?? [], (port) => omitFields(port, 'nodePort')) };
-}
-
-function each(list: Json, complete: (item: JsonObject) => JsonObject): JsonObject[] {
-  return getList({ list }, 'list').map((item) => complete(isObject(item) ? item : {}));
+  const portsOf = (one: JsonObject): Json[] => mapObjects(one.ports, (port) => ({ nodePort: port.nodePort ?? null }));
+  if (!isExposed(former) || isExposed(spec) || !sameJson(portsOf(spec), portsOf(former))) return kept;
+  return { ...kept, ports: mapObjects(kept.ports, (port) => omitFields(port, 'nodePort')) };
 }

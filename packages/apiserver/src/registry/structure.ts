@@ -1,5 +1,6 @@
 // Checks that the schema of a CRD is structural: every value has a type, defaults are valid, rules compile.
 // kube-apiserver rejects other schemas, so this server does too.
+import { invalid } from '../checks/rule.ts';
 import { getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
 import { isPattern } from '../schema/pattern.ts';
 import { ruleError } from '../schema/rule-fields.ts';
@@ -36,11 +37,9 @@ function checkNode(source: JsonObject, path: string, root: boolean): StatusCause
   for (const [index, rule] of getList(source, 'x-kubernetes-validations').entries()) {
     const error = ruleError(getString(rule, 'rule'), schema);
     const at = `${path}.x-kubernetes-validations[${index}]`;
-    if (error !== undefined)
-      causes.push(statusCause.invalid(`${at}.rule`, JSON.stringify(rule), `compilation failed: ERROR: ${error}`));
+    if (error !== undefined) causes.push(invalid(`${at}.rule`, rule, `compilation failed: ERROR: ${error}`));
     const fieldPath = getString(rule, 'fieldPath');
-    if (!isFieldPath(fieldPath, schema))
-      causes.push(statusCause.invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), 'must be a valid path'));
+    if (!isFieldPath(fieldPath, schema)) causes.push(invalid(`${at}.fieldPath`, fieldPath, 'must be a valid path'));
   }
   const children: [string, Json | undefined][] = [
     ...Object.entries(getMap(source, 'properties')).map(([name, value]): [string, Json] => [
@@ -83,7 +82,7 @@ function checkKeywords(source: JsonObject, path: string): StatusCause[] {
   }
   if (typeof pattern === 'string' && !isPattern(pattern)) {
     const detail = "must be a valid regular expression, but isn't";
-    causes.push(statusCause.invalid(`${path}.pattern`, JSON.stringify(pattern), detail));
+    causes.push(invalid(`${path}.pattern`, pattern, detail));
   }
   if (type === 'array' && items === undefined) causes.push(statusCause.required(`${path}.items`, 'must be specified'));
   // An empty `properties` counts as none, and `additionalProperties: true` as no schema.
@@ -104,8 +103,7 @@ function checkListType(source: JsonObject, path: string): StatusCause[] {
   const listType = source['x-kubernetes-list-type'];
   if (listType === 'set' && items.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic') {
     const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set';
-    const given = JSON.stringify(items['x-kubernetes-map-type'] ?? null);
-    return [statusCause.invalid(`${path}.items.x-kubernetes-map-type`, given, detail)];
+    return [invalid(`${path}.items.x-kubernetes-map-type`, items['x-kubernetes-map-type'], detail)];
   }
   if (listType !== 'map') return [];
   const keys = getList(source, 'x-kubernetes-list-map-keys').map(String);
@@ -113,7 +111,7 @@ function checkListType(source: JsonObject, path: string): StatusCause[] {
   if (keys.length === 0) return [statusCause.required(at, 'must not be empty if x-kubernetes-list-type is map')];
   const properties = getMap(items, 'properties');
   if (keys.some((key) => !Object.hasOwn(properties, key)))
-    return [statusCause.invalid(at, JSON.stringify(keys), 'entries must all be names of item properties')];
+    return [invalid(at, keys, 'entries must all be names of item properties')];
   const detail = 'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property';
   return keys
     .filter((key) => !getList(items, 'required').includes(key) && getMap(properties, key).default === undefined)

@@ -8,12 +8,12 @@ import {
   celEnv,
   celFunc,
   celList,
-  celMethod,
   isCelError,
   listType,
   parse,
   plan,
 } from '@bufbuild/cel';
+import { methodOf } from './cel-method.ts';
 
 const { DYN, BOOL, STRING, INT } = CelScalar;
 const list = listType(DYN);
@@ -24,38 +24,30 @@ const add = asOperator('left + right');
 
 /** The functions of lists, sets and patterns. */
 export const listFunctions: readonly CelFunc[] = [
-  celMethod('isSorted', list, [], BOOL, function () {
-    const items = [...this];
+  methodOf(list, 'isSorted', [], BOOL, (self) => {
+    const items = [...self];
     return items.every((item, index) => index === 0 || isGreater(items[index - 1], item) === false);
   }),
-  celMethod('sum', list, [], DYN, function () {
-    const [first, ...others] = [...this];
+  methodOf(list, 'sum', [], DYN, (self) => {
+    const [first, ...others] = [...self];
     return first === undefined ? 0n : others.reduce((total, item) => add(total, item), first);
   }),
-  celMethod('min', list, [], DYN, function () {
-    return extreme('min', this, (item, least) => isGreater(least, item));
-  }),
-  celMethod('max', list, [], DYN, function () {
-    return extreme('max', this, (item, most) => isGreater(item, most));
-  }),
-  celMethod('indexOf', list, [DYN], INT, function (item) {
-    return BigInt([...this].findIndex((one) => isEqual(one, item) === true));
-  }),
-  celMethod('lastIndexOf', list, [DYN], INT, function (item) {
-    return BigInt([...this].findLastIndex((one) => isEqual(one, item) === true));
-  }),
+  methodOf(list, 'min', [], DYN, (self) => extreme('min', self, (item, least) => isGreater(least, item))),
+  methodOf(list, 'max', [], DYN, (self) => extreme('max', self, (item, most) => isGreater(item, most))),
+  methodOf(list, 'indexOf', [DYN], INT, (self, item) =>
+    BigInt([...self].findIndex((one) => isEqual(one, item) === true)),
+  ),
+  methodOf(list, 'lastIndexOf', [DYN], INT, (self, item) =>
+    BigInt([...self].findLastIndex((one) => isEqual(one, item) === true)),
+  ),
   celFunc('sets.contains', [list, list], BOOL, contains),
   celFunc('sets.equivalent', [list, list], BOOL, (left, right) => contains(left, right) && contains(right, left)),
   celFunc('sets.intersects', [list, list], BOOL, (left, right) => [...right].some((item) => has(left, item))),
-  celMethod('find', STRING, [STRING], STRING, function (pattern) {
-    return new RegExp(pattern, 'u').exec(this)?.[0] ?? '';
-  }),
-  celMethod('findAll', STRING, [STRING], list, function (pattern) {
-    return celList(matches(this, pattern));
-  }),
-  celMethod('findAll', STRING, [STRING, INT], list, function (pattern, limit) {
-    return celList(limit < 0n ? matches(this, pattern) : matches(this, pattern).slice(0, Number(limit)));
-  }),
+  methodOf(STRING, 'find', [STRING], STRING, (self, pattern) => new RegExp(pattern, 'u').exec(self)?.[0] ?? ''),
+  methodOf(STRING, 'findAll', [STRING], list, (self, pattern) => celList(matches(self, pattern))),
+  methodOf(STRING, 'findAll', [STRING, INT], list, (self, pattern, limit) =>
+    celList(limit < 0n ? matches(self, pattern) : matches(self, pattern).slice(0, Number(limit))),
+  ),
 ];
 
 function matches(text: string, pattern: string): readonly string[] {

@@ -2,7 +2,8 @@
 // An address, a range and a URL are maps with their text, so that CEL compares them by it. Texts are read as Go reads
 // them (net/netip, net/url), which is not as Node does: no zones, no mapped addresses, and URLs keep their case.
 import { isIPv4, isIPv6 } from 'node:net';
-import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, isCelMap, mapType } from '@bufbuild/cel';
+import { type CelFunc, CelScalar, type CelValue, celFunc, isCelMap, mapType } from '@bufbuild/cel';
+import { methodOf } from './cel-method.ts';
 
 const { DYN, BOOL, STRING, INT } = CelScalar;
 
@@ -19,46 +20,36 @@ export const networkFunctions: readonly CelFunc[] = [
     BOOL,
     (text) => needed(readIp(text), `IP Address "${text}" parse error`) === text,
   ),
-  celMethod('family', DYN, [], INT, function () {
-    return isIPv4(textOf(this, 'ip')) ? 4n : 6n;
-  }),
+  methodOf(DYN, 'family', [], INT, (self) => (isIPv4(textOf(self, 'ip')) ? 4n : 6n)),
   ...Object.entries({
     isUnspecified: ['0.0.0.0/32', '::/128'],
     isLoopback: ['127.0.0.0/8', '::1/128'],
     isLinkLocalMulticast: ['224.0.0.0/24', 'ff02::/16'],
     isLinkLocalUnicast: ['169.254.0.0/16', 'fe80::/10'],
   }).map(([name, ranges]) =>
-    celMethod(name, DYN, [], BOOL, function () {
-      return ranges.some((range) => contains(range, textOf(this, 'ip')));
-    }),
+    methodOf(DYN, name, [], BOOL, (self) => ranges.some((range) => contains(range, textOf(self, 'ip')))),
   ),
-  celMethod('isGlobalUnicast', DYN, [], BOOL, function () {
+  methodOf(DYN, 'isGlobalUnicast', [], BOOL, (self) => {
     const others = ['0.0.0.0/32', '255.255.255.255/32', '127.0.0.0/8', '224.0.0.0/4', '169.254.0.0/16'];
     const others6 = ['::/128', '::1/128', 'ff00::/8', 'fe80::/10'];
-    return ![...others, ...others6].some((range) => contains(range, textOf(this, 'ip')));
+    return ![...others, ...others6].some((range) => contains(range, textOf(self, 'ip')));
   }),
   celFunc('isCIDR', [STRING], BOOL, (text) => readRange(text) !== undefined),
   celFunc('cidr', [STRING], DYN, (text) => toValue('cidr', rangeText(text))),
-  celMethod('containsIP', DYN, [DYN], BOOL, function (other) {
+  methodOf(DYN, 'containsIP', [DYN], BOOL, (self, other) => {
     const ip =
       typeof other === 'string' ? needed(readIp(other), `IP Address "${other}" parse error`) : textOf(other, 'ip');
-    return contains(textOf(this, 'cidr'), ip);
+    return contains(textOf(self, 'cidr'), ip);
   }),
-  celMethod('containsCIDR', DYN, [DYN], BOOL, function (other) {
+  methodOf(DYN, 'containsCIDR', [DYN], BOOL, (self, other) => {
     const inner = typeof other === 'string' ? rangeText(other) : textOf(other, 'cidr');
     const [address = '', bits] = inner.split('/');
-    const own = textOf(this, 'cidr');
+    const own = textOf(self, 'cidr');
     return contains(own, address) && Number(own.split('/')[1]) <= Number(bits);
   }),
-  celMethod('ip', DYN, [], DYN, function () {
-    return toValue('ip', textOf(this, 'cidr').split('/')[0] ?? '');
-  }),
-  celMethod('prefixLength', DYN, [], INT, function () {
-    return BigInt(textOf(this, 'cidr').split('/')[1] ?? 0);
-  }),
-  celMethod('masked', DYN, [], DYN, function () {
-    return toValue('cidr', masked(textOf(this, 'cidr')));
-  }),
+  methodOf(DYN, 'ip', [], DYN, (self) => toValue('ip', textOf(self, 'cidr').split('/')[0] ?? '')),
+  methodOf(DYN, 'prefixLength', [], INT, (self) => BigInt(textOf(self, 'cidr').split('/')[1] ?? 0)),
+  methodOf(DYN, 'masked', [], DYN, (self) => toValue('cidr', masked(textOf(self, 'cidr')))),
   celFunc('string', [mapType(STRING, STRING)], STRING, (value) => {
     const text = value.get('ip') ?? value.get('cidr');
     if (typeof text !== 'string') throw new Error('no such overload');
@@ -76,12 +67,12 @@ export const networkFunctions: readonly CelFunc[] = [
     getPort: ({ host }) => /:(\d*)$/.exec(host)?.[1] ?? '',
     getEscapedPath: ({ path }) => path.replace(/[^\w\-.~!$&'()*+,;=:@[\]/%]/gu, encodeURIComponent),
   }).map(([name, read]) =>
-    celMethod(name, DYN, [], STRING, function () {
-      return read(needed(readUrl(textOf(this, 'url').replace(/#.*$/s, '')), 'no URL'));
-    }),
+    methodOf(DYN, name, [], STRING, (self) =>
+      read(needed(readUrl(textOf(self, 'url').replace(/#.*$/s, '')), 'no URL')),
+    ),
   ),
-  celMethod('getQuery', DYN, [], DYN, function () {
-    const { query } = needed(readUrl(textOf(this, 'url').replace(/#.*$/s, '')), 'no URL');
+  methodOf(DYN, 'getQuery', [], DYN, (self) => {
+    const { query } = needed(readUrl(textOf(self, 'url').replace(/#.*$/s, '')), 'no URL');
     const values = new Map<string, string[]>();
     // Go does not separate by a semicolon, and leaves such pairs out.
     const pairs = query.split('&').filter((pair) => pair !== '' && !pair.includes(';'));

@@ -2,24 +2,19 @@
 // is rewritten to methods, and none is null. A plain `.field` directly after an optional one is optional. Missing:
 // optional.of, optional.none, ofNonZeroValue, or, optMap, optFlatMap, optional entries of literals, an optional
 // index that is no literal text, a plain index after an optional value, and has() of an optional value.
-import { type CelFunc, CelScalar, celMethod, isCelMap } from '@bufbuild/cel';
+import { type CelFunc, CelScalar, isCelMap } from '@bufbuild/cel';
+import { methodOf } from './cel-method.ts';
 
 const { DYN, BOOL, STRING } = CelScalar;
 
 /** The methods of optional values. */
 export const optionalMethods: readonly CelFunc[] = [
-  celMethod('optional', DYN, [STRING], DYN, function (field) {
-    return isCelMap(this) ? (this.get(field) ?? null) : null;
-  }),
-  celMethod('orValue', DYN, [DYN], DYN, function (other) {
-    return this ?? other;
-  }),
-  celMethod('hasValue', DYN, [], BOOL, function () {
-    return this !== null;
-  }),
-  celMethod('value', DYN, [], DYN, function () {
-    if (this === null) throw new Error('optional.none() dereference');
-    return this;
+  methodOf(DYN, 'optional', [STRING], DYN, (self, field) => (isCelMap(self) ? (self.get(field) ?? null) : null)),
+  methodOf(DYN, 'orValue', [DYN], DYN, (self, other) => self ?? other),
+  methodOf(DYN, 'hasValue', [], BOOL, (self) => self !== null),
+  methodOf(DYN, 'value', [], DYN, (self) => {
+    if (self === null) throw new Error('optional.none() dereference');
+    return self;
   }),
 ];
 

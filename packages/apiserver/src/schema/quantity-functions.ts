@@ -1,7 +1,8 @@
 // The quantity library of Kubernetes' CEL (k8s.io/apiserver/pkg/cel/library, quantity.go). A quantity is a map with its
 // value in nanos as text: CEL has no integers of that size, and compares maps by their content. It depends on the text
 // whether a quantity is an integer: `1.0` and `1000m` are none [tried on kube-apiserver 1.36.3], and equal to `1`.
-import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, isCelMap } from '@bufbuild/cel';
+import { type CelFunc, CelScalar, type CelValue, celFunc, isCelMap } from '@bufbuild/cel';
+import { methodOf } from './cel-method.ts';
 import { isWrittenAsInteger, nanosOf } from './quantity.ts';
 import { orderOfVersion } from './text-functions.ts';
 
@@ -20,35 +21,19 @@ export const quantityFunctions: readonly CelFunc[] = [
       throw new Error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
     return toQuantity(nanos, isWrittenAsInteger(text));
   }),
-  celMethod('isGreaterThan', DYN, [DYN], BOOL, function (other) {
-    return compare(this, other) > 0;
-  }),
-  celMethod('isLessThan', DYN, [DYN], BOOL, function (other) {
-    return compare(this, other) < 0;
-  }),
-  celMethod('compareTo', DYN, [DYN], INT, function (other) {
-    return BigInt(compare(this, other));
-  }),
-  celMethod('sign', DYN, [], INT, function () {
-    return BigInt(orderOf(read(this), 0n));
-  }),
-  celMethod('isInteger', DYN, [], BOOL, function () {
-    return asInteger(this) !== undefined;
-  }),
-  celMethod('asInteger', DYN, [], INT, function () {
-    const whole = asInteger(this);
+  methodOf(DYN, 'isGreaterThan', [DYN], BOOL, (self, other) => compare(self, other) > 0),
+  methodOf(DYN, 'isLessThan', [DYN], BOOL, (self, other) => compare(self, other) < 0),
+  methodOf(DYN, 'compareTo', [DYN], INT, (self, other) => BigInt(compare(self, other))),
+  methodOf(DYN, 'sign', [], INT, (self) => BigInt(orderOf(read(self), 0n))),
+  methodOf(DYN, 'isInteger', [], BOOL, (self) => asInteger(self) !== undefined),
+  methodOf(DYN, 'asInteger', [], INT, (self) => {
+    const whole = asInteger(self);
     if (whole === undefined) throw new Error('cannot convert value to integer');
     return whole;
   }),
-  celMethod('asApproximateFloat', DYN, [], DOUBLE, function () {
-    return Number(read(this)) / Number(nano);
-  }),
-  celMethod('add', DYN, [DYN], DYN, function (other) {
-    return sum(this, other, 1n);
-  }),
-  celMethod('sub', DYN, [DYN], DYN, function (other) {
-    return sum(this, other, -1n);
-  }),
+  methodOf(DYN, 'asApproximateFloat', [], DOUBLE, (self) => Number(read(self)) / Number(nano)),
+  methodOf(DYN, 'add', [DYN], DYN, (self, other) => sum(self, other, 1n)),
+  methodOf(DYN, 'sub', [DYN], DYN, (self, other) => sum(self, other, -1n)),
 ];
 
 /** Compares two quantities, or two versions: both libraries have these methods. */

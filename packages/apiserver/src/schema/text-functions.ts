@@ -1,7 +1,7 @@
 // The libraries of formats and of semantic versions of Kubernetes' CEL (k8s.io/apiserver/pkg/cel/library, format.go and
 // semverlib.go). A format is a map with its name. A version is one with its numbers and a text by which versions are
 // ordered, so that CEL compares them without what is after a plus.
-import { type CelFunc, CelScalar, type CelValue, celFunc, celList, celMethod, isCelMap } from '@bufbuild/cel';
+import { type CelFunc, CelScalar, type CelValue, celFunc, celList, isCelMap } from '@bufbuild/cel';
 import {
   labelError,
   labelValueError,
@@ -9,6 +9,7 @@ import {
   strictLabelError,
   subdomainError,
 } from '../registry/names.ts';
+import { methodOf } from './cel-method.ts';
 import { violatesFormat } from './formats.ts';
 
 const { DYN, BOOL, STRING, INT } = CelScalar;
@@ -44,8 +45,8 @@ const formats: Readonly<Record<string, ErrorOf>> = {
 export const textFunctions: readonly CelFunc[] = [
   celFunc('format.named', [STRING], DYN, (name) => (Object.hasOwn(formats, name) ? new Map([['format', name]]) : null)),
   ...Object.keys(formats).map((name) => celFunc(`format.${name}`, [], DYN, () => new Map([['format', name]]))),
-  celMethod('validate', DYN, [STRING], DYN, function (text) {
-    const name = isCelMap(this) ? String(this.get('format')) : '';
+  methodOf(DYN, 'validate', [STRING], DYN, (self, text) => {
+    const name = isCelMap(self) ? String(self.get('format')) : '';
     const error = formats[name]?.(text);
     return error === undefined ? null : celList([error]);
   }),
@@ -54,8 +55,8 @@ export const textFunctions: readonly CelFunc[] = [
   celFunc('semver', [STRING], DYN, neededVersion),
   celFunc('semver', [STRING, BOOL], DYN, (text, isLoose) => neededVersion(isLoose ? strict(text) : text)),
   ...['major', 'minor', 'patch'].map((part) =>
-    celMethod(part, DYN, [], INT, function () {
-      const number = isCelMap(this) ? this.get(part) : undefined;
+    methodOf(DYN, part, [], INT, (self) => {
+      const number = isCelMap(self) ? self.get(part) : undefined;
       if (typeof number !== 'bigint') throw new Error('no such overload');
       return number;
     }),

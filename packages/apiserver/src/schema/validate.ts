@@ -75,13 +75,10 @@ function fieldOf({ path, root }: ValidationPath): string {
 
 function checkType(value: Json, schema: Schema, at: ValidationPath): StatusCause[] {
   const expected = schema['x-kubernetes-int-or-string'] === true ? 'integer,string' : schema.type;
-  const typeCause = (type: string, got: string): StatusCause[] => [
-    statusCause.typeInvalid(
-      fieldOf(at),
-      JSON.stringify(got),
-      `${at.path} in body must be of type ${type}: ${JSON.stringify(got)}`,
-    ),
-  ];
+  const typeCause = (type: string, got: string): StatusCause[] => {
+    const shown = JSON.stringify(got);
+    return [statusCause.typeInvalid(fieldOf(at), shown, `${at.path} in body must be of type ${type}: ${shown}`)];
+  };
   if (expected === undefined) return [];
   const got = typeName(value);
   if (value === null) return schema.nullable === true ? [] : typeCause(expected, got);
@@ -139,20 +136,21 @@ function quotedPath({ path }: ValidationPath): string {
   return JSON.stringify(path);
 }
 
+/** Returns a cause with the value as it is shown. */
+function invalidInBody(at: ValidationPath, shown: string, detail: string): StatusCause {
+  return statusCause.invalid(fieldOf(at), shown, `${at.path} in body ${detail}`);
+}
+
 function checkString(value: string, schema: Schema, at: ValidationPath): StatusCause[] {
   const { maxLength, minLength, pattern } = schema;
   const length = [...value].length;
-  const field = fieldOf(at);
   const shown = JSON.stringify(value);
-  if (maxLength !== undefined && length > maxLength) {
-    return [statusCause.tooLong(field, `may not be more than ${maxLength} bytes`)];
-  }
-  if (minLength !== undefined && length < minLength) {
-    return [statusCause.invalid(field, shown, `${at.path} in body should be at least ${minLength} chars long`)];
-  }
-  if (pattern !== undefined && !compilePattern(pattern).test(value)) {
-    return [statusCause.invalid(field, shown, `${at.path} in body should match '${pattern}'`)];
-  }
+  if (maxLength !== undefined && length > maxLength)
+    return [statusCause.tooLong(fieldOf(at), `may not be more than ${maxLength} bytes`)];
+  if (minLength !== undefined && length < minLength)
+    return [invalidInBody(at, shown, `should be at least ${minLength} chars long`)];
+  if (pattern !== undefined && !compilePattern(pattern).test(value))
+    return [invalidInBody(at, shown, `should match '${pattern}'`)];
   return [];
 }
 
@@ -168,7 +166,6 @@ function checkEnum(value: Json, schema: Schema, at: ValidationPath): StatusCause
 function checkList(value: readonly Json[], old: Json | undefined, schema: Schema, at: ValidationPath): StatusCause[] {
   const { minItems, maxItems, items, uniqueItems } = schema;
   const causes: StatusCause[] = [];
-  const field = fieldOf(at);
   if (items !== undefined) {
     const previous = isList(old) ? old : [];
     const keys = schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : undefined;
@@ -176,34 +173,24 @@ function checkList(value: readonly Json[], old: Json | undefined, schema: Schema
       causes.push(...validate(item, matchByKey(item, previous, keys), items, childPath(at, `[${index}]`)));
     }
   }
-  if (minItems !== undefined && value.length < minItems) {
-    causes.push(
-      statusCause.invalid(field, String(value.length), `${at.path} in body should have at least ${minItems} items`),
-    );
-  }
+  if (minItems !== undefined && value.length < minItems)
+    causes.push(invalidInBody(at, String(value.length), `should have at least ${minItems} items`));
   if (maxItems !== undefined && value.length > maxItems)
-    causes.push(statusCause.tooMany(field, value.length, maxItems));
-  if (
-    uniqueItems === true &&
-    value.some((item, index) => value.findIndex((other) => sameJson(item, other)) !== index)
-  ) {
-    causes.push(statusCause.invalid(field, '""', `${at.path} in body shouldn't contain duplicates`));
-  }
+    causes.push(statusCause.tooMany(fieldOf(at), value.length, maxItems));
+  const isDuplicate = (item: Json, index: number) => value.findIndex((other) => sameJson(item, other)) !== index;
+  if (uniqueItems === true && value.some(isDuplicate))
+    causes.push(invalidInBody(at, '""', "shouldn't contain duplicates"));
   return causes;
 }
 
 function checkObject(value: JsonObject, old: Json | undefined, schema: Schema, at: ValidationPath): StatusCause[] {
   const { minProperties, maxProperties, required = [] } = schema;
   const causes: StatusCause[] = [];
-  const field = fieldOf(at);
   const count = Object.keys(value).length;
-  if (minProperties !== undefined && count < minProperties) {
-    causes.push(
-      statusCause.invalid(field, String(count), `${at.path} in body should have at least ${minProperties} properties`),
-    );
-  }
+  if (minProperties !== undefined && count < minProperties)
+    causes.push(invalidInBody(at, String(count), `should have at least ${minProperties} properties`));
   if (maxProperties !== undefined && count > maxProperties)
-    causes.push(statusCause.tooMany(field, count, maxProperties));
+    causes.push(statusCause.tooMany(fieldOf(at), count, maxProperties));
   for (const name of required) {
     if (!Object.hasOwn(value, name)) causes.push(statusCause.required(fieldOf(childPath(at, name))));
   }

@@ -2,13 +2,13 @@
 // fields/record-apply.ts has the algorithm.
 import { readYaml } from '@outrigger/common/yaml/read';
 import { checkTyped } from '../fields/check-typed.ts';
-import { readManaged } from '../fields/managers.ts';
+import { readManaged, type Writer } from '../fields/managers.ts';
 import { recordApply } from '../fields/record-apply.ts';
 import { getMap, isObject, type Json, type JsonObject, omitFields, parseJsonValue } from '../json.ts';
 import { type ApiObject, isApiObject, type Metadata, withMetadata } from '../object.ts';
 import { type ApiResource, apiVersionOf, collectionSubject } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
-import { badRequest, conflict, invalid, notFound, StatusError, statusCause } from '../status-error.ts';
+import { badRequest, conflict, invalidOptions, notFound, StatusError, statusCause } from '../status-error.ts';
 import { createObject } from './create.ts';
 import { pathMatches, readObject } from './read-object.ts';
 import { updateObject } from './update.ts';
@@ -31,12 +31,8 @@ export function serverSideApply(
   const { resource } = target;
   const config = readConfig(text, target, subresource);
   requireTyped(config, target);
-  const writer = {
-    manager: options.fieldManager,
-    operation: 'Apply',
-    apiVersion: apiVersionOf(resource),
-    subresource,
-  } as const;
+  const apiVersion = apiVersionOf(resource);
+  const writer: Writer = { manager: options.fieldManager, operation: 'Apply', apiVersion, subresource };
   const request = { schema: resource.schema, writer, force, time: timestamp(state.now()) };
   // Unknown fields in the configuration were rejected above. Unknown fields of the live object come from an older
   // schema.
@@ -173,13 +169,11 @@ function requireNoUid({ metadata }: ApiObject, { resource, name }: ObjectTarget)
 /** Throws a 422 StatusError for an apply without a manager. */
 export function requireManager(manager: string | null): void {
   if (manager !== null && manager !== '') return;
-  const missing = statusCause.required('fieldManager', 'is required for apply patch');
-  throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [missing]);
+  throw invalidOptions('PatchOptions', statusCause.required('fieldManager', 'is required for apply patch'));
 }
 
 /** Throws a 422 StatusError for the option force in a patch that is no apply. */
 export function requireNoForce(query: URLSearchParams): void {
   if (!query.has('force')) return;
-  const cause = statusCause.forbidden('force', 'may not be specified for non-apply patch');
-  throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [cause]);
+  throw invalidOptions('PatchOptions', statusCause.forbidden('force', 'may not be specified for non-apply patch'));
 }

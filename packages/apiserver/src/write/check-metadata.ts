@@ -1,5 +1,6 @@
 // Validation of ObjectMeta for all kinds: names, labels, annotations, finalizers and owners (k8s.io/apimachinery,
 // api/validation/objectmeta.go).
+import { invalid, invalidFor } from '../checks/rule.ts';
 import type { ApiObject } from '../object.ts';
 import { labelValueError, qualifiedNameError, subdomainError } from '../registry/names.ts';
 import type { ApiResource } from '../registry/resource.ts';
@@ -11,20 +12,17 @@ const maxAnnotationBytes = 256 * 1024;
 /** Returns the causes for the metadata of a new object. */
 export function checkNewMetadata(object: ApiObject, resource: ApiResource): StatusCause[] {
   const { name = '', generateName = '', namespace = '' } = object.metadata;
-  const causes: StatusCause[] = [];
   const nameErrorOf = resource.nameError ?? subdomainError;
-  if (generateName !== '') {
-    const error = nameErrorOf(generateName.endsWith('-') ? `${generateName.slice(0, -1)}a` : generateName);
-    if (error !== undefined)
-      causes.push(statusCause.invalid('metadata.generateName', JSON.stringify(generateName), error));
-  }
-  if (name === '') causes.push(statusCause.required('metadata.name', 'name or generateName is required'));
-  else {
-    const error = nameErrorOf(name);
-    if (error !== undefined) causes.push(statusCause.invalid('metadata.name', JSON.stringify(name), error));
-  }
-  if (resource.namespaced && namespace === '') causes.push(statusCause.required('metadata.namespace'));
-  return [...causes, ...checkLabels(object, resource)];
+  return [
+    ...(generateName === ''
+      ? []
+      : invalidFor('metadata.generateName', generateName, nameErrorOf(generateName.replace(/-$/, 'a')))),
+    ...(name === ''
+      ? [statusCause.required('metadata.name', 'name or generateName is required')]
+      : invalidFor('metadata.name', name, nameErrorOf(name))),
+    ...(resource.namespaced && namespace === '' ? [statusCause.required('metadata.namespace')] : []),
+    ...checkLabels(object, resource),
+  ];
 }
 
 /** Returns the causes for the metadata of an updated object. */
@@ -32,9 +30,7 @@ export function checkChangedMetadata(object: ApiObject, old: ApiObject, resource
   const causes: StatusCause[] = [];
   for (const field of ['uid', 'namespace', 'name', 'deletionTimestamp'] as const) {
     const [now, before] = [object.metadata[field], old.metadata[field]];
-    if (now !== before) {
-      causes.push(statusCause.invalid(`metadata.${field}`, JSON.stringify(now ?? ''), 'field is immutable'));
-    }
+    if (now !== before) causes.push(invalid(`metadata.${field}`, now ?? '', 'field is immutable'));
   }
   if (old.metadata.deletionTimestamp !== undefined) {
     const added = (object.metadata.finalizers ?? []).filter((name) => !old.metadata.finalizers?.includes(name));
@@ -70,25 +66,20 @@ function checkLabels({ metadata }: ApiObject, { custom, group }: ApiResource): S
   const { labels = {}, annotations = {}, finalizers = [] } = metadata;
   const causes: StatusCause[] = [];
   for (const [key, value] of Object.entries(labels)) {
-    const error = qualifiedNameError(key);
-    if (error !== undefined) causes.push(statusCause.invalid('metadata.labels', JSON.stringify(key), error));
-    const valueError = labelValueError(value);
-    if (valueError !== undefined)
-      causes.push(statusCause.invalid('metadata.labels', JSON.stringify(value), valueError));
+    causes.push(...invalidFor('metadata.labels', key, qualifiedNameError(key)));
+    causes.push(...invalidFor('metadata.labels', value, labelValueError(value)));
   }
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) {
-    const error = qualifiedNameError(key.toLowerCase());
-    if (error !== undefined) causes.push(statusCause.invalid('metadata.annotations', JSON.stringify(key), error));
+    causes.push(...invalidFor('metadata.annotations', key, qualifiedNameError(key.toLowerCase())));
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (bytes > maxAnnotationBytes) {
     causes.push(statusCause.tooLong('metadata.annotations', `may not be more than ${maxAnnotationBytes} bytes`));
   }
   for (const [index, finalizer] of finalizers.entries()) {
-    const shown = JSON.stringify(finalizer);
     const error = qualifiedNameError(finalizer);
-    if (error !== undefined) causes.push(statusCause.invalid('metadata.finalizers', shown, error));
+    if (error !== undefined) causes.push(invalid('metadata.finalizers', finalizer, error));
     // A custom resource only gets a warning. Definitions are not checked: their own cleanup finalizer has no path.
     else if (
       !custom &&
@@ -96,7 +87,7 @@ function checkLabels({ metadata }: ApiObject, { custom, group }: ApiResource): S
       !finalizer.includes('/') &&
       !standardFinalizers.includes(finalizer)
     )
-      causes.push(statusCause.invalid(`metadata.finalizers[${index}]`, shown, unqualifiedFinalizer));
+      causes.push(invalid(`metadata.finalizers[${index}]`, finalizer, unqualifiedFinalizer));
   }
   return [...causes, ...checkOwners(metadata.ownerReferences ?? [])];
 }
@@ -105,10 +96,9 @@ function checkOwners(owners: NonNullable<ApiObject['metadata']['ownerReferences'
   const causes: StatusCause[] = [];
   const field = 'metadata.ownerReferences';
   for (const owner of owners) {
-    if (!owner.apiVersion) causes.push(statusCause.invalid(`${field}.apiVersion`, '""', 'version must not be empty'));
-    if (!owner.kind) causes.push(statusCause.invalid(`${field}.kind`, '""', 'must not be empty'));
-    if (!owner.name) causes.push(statusCause.invalid(`${field}.name`, '""', 'must not be empty'));
-    if (!owner.uid) causes.push(statusCause.invalid(`${field}.uid`, '""', 'must not be empty'));
+    if (!owner.apiVersion) causes.push(invalid(`${field}.apiVersion`, '', 'version must not be empty'));
+    for (const name of ['kind', 'name', 'uid'] as const)
+      if (!owner[name]) causes.push(invalid(`${field}.${name}`, '', 'must not be empty'));
   }
   const controllers = owners.filter(({ controller }) => controller === true);
   const [first, second] = controllers;

@@ -1,8 +1,7 @@
 // Creates an object: checks the namespace, generates a name, fills in the fields that the server sets, validates and
 // stores it.
 import { randomUUID } from 'node:crypto';
-import type { Managed } from '../fields/managers.ts';
-import { writeManaged } from '../fields/managers.ts';
+import { type Managed, type Writer, writeManaged } from '../fields/managers.ts';
 import { recordUpdate } from '../fields/record-update.ts';
 import { omitFields } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
@@ -70,12 +69,8 @@ function managedFieldsOfCreate(
   { fieldManager }: WriteOptions,
   time: string,
 ): readonly Managed[] {
-  const writer = {
-    manager: fieldManager,
-    operation: 'Update',
-    apiVersion: apiVersionOf(resource),
-    subresource: '',
-  } as const;
+  const apiVersion = apiVersionOf(resource);
+  const writer: Writer = { manager: fieldManager, operation: 'Update', apiVersion, subresource: '' };
   return recordUpdate([], undefined, object, { schema: resource.schema, writer, time });
 }
 

@@ -1,8 +1,7 @@
 // Deletes an object. An object without finalizers is removed immediately. An object with finalizers gets a
 // deletionTimestamp and is removed with its last finalizer.
 
-import type { Json } from '../json.ts';
-import { getIn, getString } from '../json.ts';
+import { getIn, getString, type Json } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
 import { cleanupFinalizer } from '../registry/definition.ts';
 import {
@@ -13,7 +12,7 @@ import {
   kindSubject,
 } from '../registry/resource.ts';
 import { admit, findObject, type ObjectTarget, type ServerState, timestamp, type Writer } from '../server-state.ts';
-import { conflict, forbidden, invalid, notFound, statusCause } from '../status-error.ts';
+import { conflict, forbidden, invalidOptions, notFound, statusCause } from '../status-error.ts';
 
 /** The options of a delete that the server supports. */
 export type DeleteRequest = Writer & {
@@ -51,7 +50,7 @@ export function deleteRequest(
   if (!propagationPolicies.includes(requested)) {
     const supported = propagationPolicies.filter(Boolean).map((policy) => JSON.stringify(policy));
     const cause = statusCause.notSupported('propagationPolicy', JSON.stringify(requested), supported);
-    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [cause]);
+    throw invalidOptions('DeleteOptions', cause);
   }
   return {
     propagation: requested === 'Foreground' || requested === 'Orphan' ? requested : orphans ? 'Orphan' : 'Background',

@@ -1,6 +1,6 @@
 // Updates an object, for PUT, PATCH, apply and scale. Fields that the client may not write are restored, managed fields
 // are recorded, and an update without a change is not stored.
-import { type Managed, readManaged, writeManaged } from '../fields/managers.ts';
+import { type Managed, readManaged, type Writer, writeManaged } from '../fields/managers.ts';
 import { recordUpdate } from '../fields/record-update.ts';
 import { getString, isObject, type Json, type JsonObject, omitFields, sameJson, withField } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
@@ -143,12 +143,8 @@ function managedFieldsOfUpdate(
   // Those that cannot be read count as not given.
   const isGiven = given !== undefined && given.length > 0 && given.every(isReadable);
   const entries = readManaged((isGiven ? given : live.metadata.managedFields) ?? []);
-  const writer = {
-    manager: fieldManager,
-    operation: 'Update',
-    apiVersion: apiVersionOf(resource),
-    subresource,
-  } as const;
+  const apiVersion = apiVersionOf(resource);
+  const writer: Writer = { manager: fieldManager, operation: 'Update', apiVersion, subresource };
   return recordUpdate(entries, live, next, { schema: resource.schema, writer, time });
 }
 
