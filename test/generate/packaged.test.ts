@@ -126,7 +126,7 @@ describe('the packaged template', () => {
   // Control T78.
   it('every role reads the clusters table in this account alone: another one may make a deleted bucket again', async () => {
     const roles = Object.values(parseTemplate(text).Resources).filter(({ Type }) => Type === 'AWS::IAM::Role');
-    const { TaskRole } = Object(fleetWatcherStack('outrigger').Resources);
+    const { TaskRole } = Object(Object(fleetWatcherStack('outrigger')).Resources);
     const reads = [...roles, TaskRole]
       .flatMap(({ Properties }) => Object(Properties).Policies ?? [])
       .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
