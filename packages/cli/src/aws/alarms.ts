@@ -21,12 +21,12 @@ export const periodSeconds = 300;
 const missedSeconds = 1_200;
 
 /** The name, description and metric of an alarm. */
-type AlarmDefinition = {
+export type AlarmDefinition = {
   readonly because: string;
   /** The first step for the operator; a command if there is one. */
   readonly first: string;
-  /** The page of docs/alarms, without its extension. */
-  readonly runbook: string;
+  /** The page of docs/alarms, without its extension. Default: the name of the alarm. */
+  readonly runbook?: string;
   readonly threshold?: number;
   /** The number of periods that are looked at. */
   readonly periods?: number;
@@ -101,7 +101,7 @@ export const stage = '--stage ${self:custom.stage}';
 
 /** Makes an alarm. Its name is `what`, after the deployment's prefix. */
 export function alarm(what: string, definition: AlarmDefinition): JsonObject {
-  const { because, first, runbook, metric, threshold = 0, periods = 1, datapoints } = definition;
+  const { because, first, runbook = what, metric, threshold = 0, periods = 1, datapoints } = definition;
   return {
     Type: 'AWS::CloudWatch::Alarm',
     Properties: {

@@ -9,27 +9,9 @@ import { type MetricName, metricNames, serviceDimension } from 'outrigger/intern
 import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { documentation } from './alarms.ts';
 import { metricsNamespace, namePrefix } from './names.ts';
+import { sharedAlarms } from './shared-alarms.ts';
 import { wakers } from './wakes.ts';
 
-/** The alarms of alarms.yml, in the order in which they are shown. */
-const sharedAlarms = [
-  'cluster-trouble',
-  'watcher-down',
-  'resync-not-run',
-  'resync-failing',
-  'resync-abandoned',
-  'resync-late',
-  'resync-dead-letters',
-  'resync-errors',
-  'resync-throttles',
-  'timers-late',
-  'timers-dead-letters',
-  'timers-errors',
-  'senders-refused',
-  'reconciles-itself',
-  'clusters-table-stale',
-  'timers-throttles',
-];
 /** The alarms of a controller that alarms.ts makes, by the ends of their names. */
 const controllerAlarms = ['late', 'dead-letters', 'missed-changes', 'errors', 'throttles'];
 
@@ -56,7 +38,9 @@ export function dashboardOf(registry: readonly ControllerDefinition[]): JsonObje
     y += height;
   };
   row(3, (area) => ({ type: 'text', ...area, properties: { markdown: introduction } }));
-  row(alarmsHeight, alarms('shared', sharedAlarms));
+  // Lean monitoring has no dashboard.
+  const shared = Object.keys(sharedAlarms).filter((name) => name !== 'dead-letters');
+  row(alarmsHeight, alarms('shared', shared));
   row(rowHeight, ...overview(registry));
   row(rowHeight, ...sharedResources(registry));
   for (const { name, declaration } of registry) {

@@ -50,3 +50,18 @@ export const clustersTable: JsonObject = { 'Fn::Sub': 's3://${ClustersBucket}/${
 export function ownArn(service: string, rest: string): JsonObject {
   return { 'Fn::Sub': `arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${rest}` };
 }
+
+/** A function in serverless.yml, by its name without the prefix. */
+export function lambdaFunction(name: string, more: JsonObject): JsonObject {
+  return {
+    name: `${namePrefix}${name}`,
+    handler: `dist/${name}/index.handler`,
+    // osls cannot validate the template with a bare name or a GetAtt here.
+    role: { 'Fn::Sub': `\${${logicalId(name)}Role.Arn}` },
+    // The loop function → timers → function is intended; Lambda would stop it after about 16 rounds.
+    recursiveLoop: 'Allow',
+    versionFunction: false,
+    package: { patterns: ['!**/**', `dist/${name}/**`] },
+    ...more,
+  };
+}

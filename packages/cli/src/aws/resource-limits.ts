@@ -6,79 +6,58 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { isJsonObject, type Json, type JsonObject } from 'outrigger/internal/core/json';
 import { awsOf } from './resources.ts';
 
-/** A limit of a property, or of all resources of a type together. */
-type ResourceLimit = {
-  readonly type: string;
-  readonly property: string;
-  readonly what: string;
-  readonly limit: number;
-  /** The page of AWS that has it. */
-  readonly source: string;
-  /** Whether the resources of the type share it: they are added to one policy. */
-  readonly isShared?: true;
-};
-
+/** A limit of a property of a type, in this unit, and the page of AWS that has it. */
+type ResourceLimit = readonly [type: string, property: string, what: string, limit: number, source: string];
 const limits: readonly ResourceLimit[] = [
-  {
-    type: 'AWS::Events::Rule',
-    property: 'EventPattern',
-    what: 'characters in the event pattern',
-    limit: 2_048,
-    source: 'Amazon EventBridge quotas, "Event pattern size"',
-  },
-  {
-    type: 'AWS::Events::Rule',
-    property: 'Description',
-    what: 'characters in the description',
-    limit: 512,
-    source: 'Amazon EventBridge API, PutRule',
-  },
-  {
-    type: 'AWS::IAM::Role',
-    property: 'Policies',
-    what: 'characters in the inline policies',
-    limit: 10_240,
-    source: 'IAM and AWS STS quotas, "Role inline policies"',
-  },
-  {
-    type: 'AWS::SQS::QueuePolicy',
-    property: 'PolicyDocument',
-    what: 'bytes in the policy of a queue',
-    limit: 8_192,
-    source: 'Amazon SQS quotas, "Policy"',
-  },
-  {
-    type: 'AWS::Lambda::Permission',
-    property: '',
-    what: 'bytes in the policy of the function wake',
-    limit: 20_480,
-    source: 'AWS Lambda quotas, "Function resource-based policy"',
-    isShared: true,
-  },
-  {
-    type: 'AWS::Logs::QueryDefinition',
-    property: 'QueryString',
-    what: 'characters in a query',
-    limit: 10_000,
-    source: 'Amazon CloudWatch Logs API, PutQueryDefinition',
-  },
-  {
-    type: 'AWS::CloudWatch::Alarm',
-    property: 'AlarmDescription',
-    what: 'characters in the description',
-    limit: 1_024,
-    source: 'Amazon CloudWatch API, PutMetricAlarm',
-  },
+  [
+    'Events::Rule',
+    'EventPattern',
+    'characters in the event pattern',
+    2_048,
+    'Amazon EventBridge quotas, "Event pattern size"',
+  ],
+  ['Events::Rule', 'Description', 'characters in the description', 512, 'Amazon EventBridge API, PutRule'],
+  [
+    'IAM::Role',
+    'Policies',
+    'characters in the inline policies',
+    10_240,
+    'IAM and AWS STS quotas, "Role inline policies"',
+  ],
+  ['SQS::QueuePolicy', 'PolicyDocument', 'bytes in the policy of a queue', 8_192, 'Amazon SQS quotas, "Policy"'],
+  // All permissions are added to one policy.
+  [
+    'Lambda::Permission',
+    '',
+    'bytes in the policy of the function wake',
+    20_480,
+    'AWS Lambda quotas, "Function resource-based policy"',
+  ],
+  [
+    'Logs::QueryDefinition',
+    'QueryString',
+    'characters in a query',
+    10_000,
+    'Amazon CloudWatch Logs API, PutQueryDefinition',
+  ],
+  [
+    'CloudWatch::Alarm',
+    'AlarmDescription',
+    'characters in the description',
+    1_024,
+    'Amazon CloudWatch API, PutMetricAlarm',
+  ],
 ];
 
 /** Throws a UserError for the first resource of a registry that is larger than AWS accepts. */
 export function checkResourceLimits(registry: readonly ControllerDefinition[]): void {
   const all = Object.entries(awsOf(registry).resources.Resources);
-  for (const { type, property, what, limit, source, isShared } of limits) {
+  for (const [type, property, what, limit, source] of limits) {
+    const isShared = property === '';
     const sizes = all.flatMap(([id, resource]) => {
-      if (resource.Type !== type || !isJsonObject(resource.Properties)) return [];
+      if (resource.Type !== `AWS::${type}` || !isJsonObject(resource.Properties)) return [];
       const { Properties } = resource;
-      return [{ name: nameOf(id, Properties), size: sizeOf(property === '' ? Properties : Properties[property]) }];
+      return [{ name: nameOf(id, Properties), size: sizeOf(isShared ? Properties : Properties[property]) }];
     });
     const total = sizes.reduce((sum, { size }) => sum + size + statementFrame, 0);
     const over = isShared ? undefined : sizes.find(({ size }) => size > limit);

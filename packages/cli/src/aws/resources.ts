@@ -19,11 +19,11 @@ import {
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
 import { type Deployment, named, parameter } from './deployment.ts';
-import { arnOf, clustersTable, deduplicationSecret, namePrefix, ownArn, ref, roleIds } from './names.ts';
+import { clustersTable, deduplicationSecret, lambdaFunction, ref, roleIds } from './names.ts';
 import { parametersOf, settingsEnvironment, stackParametersOf } from './parameters.ts';
 import { queriesOf } from './queries.ts';
-import { permissionPoliciesOf, roleOf, sendsToItself } from './role.ts';
-import { maxRetentionSeconds, sharedFunctionsOf, sharedResourcesOf, type TimeoutOf } from './shared.ts';
+import { permissionPoliciesOf, policyDocument, roleOf, sendsToItself } from './role.ts';
+import { consumes, queueWithDeadLetters, sharedFunctionsOf, sharedResourcesOf, type TimeoutOf } from './shared.ts';
 import { sharedAlarmsOf } from './shared-alarms.ts';
 import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
 
@@ -88,19 +88,10 @@ function functionOf(controller: ControllerDefinition): JsonObject {
   const { name } = controller;
   const { options } = controller.declaration;
   const option = (of: FunctionOption) => parameter(optionParameter(name, of), options[of]);
-  const id = logicalId(name);
-  return {
-    name: `${namePrefix}${name}`,
-    handler: `dist/${name}/index.handler`,
+  return lambdaFunction(name, {
     timeout: option('timeoutSeconds'),
     memorySize: option('memoryMb'),
     ...(options.reservedConcurrency ? { reservedConcurrency: option('concurrency') } : {}),
-    // osls cannot validate the template with a bare name or a GetAtt here.
-    role: { 'Fn::Sub': `\${${id}Role.Arn}` },
-    // The loop function → timers → function is intended; Lambda would stop it after about 16 rounds.
-    recursiveLoop: 'Allow',
-    versionFunction: false,
-    package: { patterns: ['!**/**', `dist/${name}/**`] },
     environment: {
       CLUSTERS: clustersTable,
       SENDER_IDS: roleIds([name, timersQueue, resyncQueue, ...wakers([controller])]),
@@ -110,16 +101,12 @@ function functionOf(controller: ControllerDefinition): JsonObject {
       ...settingsEnvironment(controller),
     },
     events: [
-      {
-        sqs: {
-          arn: arnOf(`${id}Queue`),
-          batchSize: option('batchSize'),
-          maximumConcurrency: option('concurrency'),
-          functionResponseType: 'ReportBatchItemFailures',
-        },
-      },
+      consumes(`${logicalId(name)}Queue`, {
+        batchSize: option('batchSize'),
+        maximumConcurrency: option('concurrency'),
+      }),
     ],
-  };
+  });
 }
 
 /** The queues of shared.ts. With wakes, the rules send to one of them, which has its own policy. */
@@ -137,19 +124,11 @@ function resourcesOf(controller: ControllerDefinition, timeoutOf: TimeoutOf): Re
   const timeoutSeconds = timeoutOf(functionId(name), controller.declaration.options.timeoutSeconds);
   const id = logicalId(name);
   return {
-    [`${id}Queue`]: fifoQueue(controllerQueue(name), {
-      VisibilityTimeout: visibilitySecondsOf(timeoutSeconds),
-      RedrivePolicy: {
-        deadLetterTargetArn: arnOf(`${id}DeadLetters`),
-        maxReceiveCount: maxReceiveCountOf(timeoutSeconds),
-      },
-    }),
-    [`${id}DeadLetters`]: fifoQueue(controllerDeadLetterQueue(name), {
-      RedriveAllowPolicy: {
-        redrivePermission: 'byQueue',
-        // By name: a GetAtt would be a circle, since the source names this queue, too.
-        sourceQueueArns: [ownArn('sqs', `${namePrefix}${controllerQueue(name)}`)],
-      },
+    ...queueWithDeadLetters(id, {
+      names: [controllerQueue(name), controllerDeadLetterQueue(name)],
+      visibilitySeconds: visibilitySecondsOf(timeoutSeconds),
+      receives: maxReceiveCountOf(timeoutSeconds),
+      shared: fifoAttributes,
     }),
     [`${id}Role`]: roleOf(controller),
     ...permissionPoliciesOf(controller),
@@ -157,20 +136,12 @@ function resourcesOf(controller: ControllerDefinition, timeoutOf: TimeoutOf): Re
   };
 }
 
-function fifoQueue(name: string, more: JsonObject): JsonObject {
-  return {
-    Type: 'AWS::SQS::Queue',
-    Properties: {
-      QueueName: `${namePrefix}${name}`,
-      FifoQueue: true,
-      // Both together are SQS's high-throughput mode, which deduplicates within a message group.
-      DeduplicationScope: 'messageGroup',
-      FifoThroughputLimit: 'perMessageGroupId',
-      MessageRetentionPeriod: maxRetentionSeconds,
-      ...more,
-    },
-  };
-}
+const fifoAttributes = {
+  FifoQueue: true,
+  // Both together are SQS's high-throughput mode, which deduplicates within a message group.
+  DeduplicationScope: 'messageGroup',
+  FifoThroughputLimit: 'perMessageGroupId',
+};
 
 /**
  * The policy of all queues, which denies plain HTTP. One resource for all, because a stack has at most 500. SQS takes
@@ -179,7 +150,7 @@ function fifoQueue(name: string, more: JsonObject): JsonObject {
 function secureTransportOnly(queues: readonly string[]): JsonObject {
   return {
     Type: 'AWS::SQS::QueuePolicy',
-    Properties: { Queues: queues.map(ref), PolicyDocument: { Version: '2012-10-17', Statement: [plainHttpDenied] } },
+    Properties: { Queues: queues.map(ref), PolicyDocument: policyDocument([plainHttpDenied]) },
   };
 }
 

@@ -13,10 +13,7 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
   const id = logicalId(name);
   const sendsOwnKeys = sendsToItself(declaration);
   const statements = [
-    allow(
-      ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
-      arnOf(`${id}Queue`),
-    ),
+    receivesFrom(`${id}Queue`),
     allow(
       ['sqs:SendMessage'],
       [...(sendsOwnKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],
@@ -55,7 +52,7 @@ export function permissionPoliciesOf({
         Type: 'AWS::IAM::ManagedPolicy',
         Properties: {
           Description: `What ${name} may do on AWS for its author.`,
-          PolicyDocument: { Version: '2012-10-17', Statement },
+          PolicyDocument: policyDocument(Statement),
           Roles: [ref(`${id}Role`)],
         },
       },
@@ -92,21 +89,37 @@ export function functionRole(
   statements: readonly JsonObject[],
   more: Readonly<Record<string, readonly JsonObject[]>> = {},
 ): JsonObject {
+  return serviceRole(name, { Principal: { Service: 'lambda.amazonaws.com' } }, { [name]: statements, ...more });
+}
+
+/** Makes the role that a service assumes, with policies by name. */
+export function serviceRole(
+  name: string,
+  who: JsonObject,
+  policies: Readonly<Record<string, readonly JsonObject[]>>,
+): JsonObject {
   return {
     Type: 'AWS::IAM::Role',
     Properties: {
       // A fixed name, because clusters identify the function by it. It has the region, because roles belong to an
       // account.
       RoleName: { 'Fn::Sub': `${namePrefix}${name}-\${AWS::Region}` },
-      AssumeRolePolicyDocument: policyDocument([
-        { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
-      ]),
-      Policies: Object.entries({ [name]: statements, ...more }).map(([PolicyName, these]) => ({
+      AssumeRolePolicyDocument: policyDocument([{ Effect: 'Allow', Action: 'sts:AssumeRole', ...who }]),
+      Policies: Object.entries(policies).map(([PolicyName, statements]) => ({
         PolicyName,
-        PolicyDocument: policyDocument(these),
+        PolicyDocument: policyDocument(statements),
       })),
     },
   };
+}
+
+/** Permits a function to receive from a queue, by the queue's id. */
+export function receivesFrom(queue: string): JsonObject {
+  const actions = ['ReceiveMessage', 'DeleteMessage', 'ChangeMessageVisibility', 'GetQueueAttributes'];
+  return allow(
+    actions.map((one) => `sqs:${one}`),
+    arnOf(queue),
+  );
 }
 
 /** Makes a policy of these statements. */

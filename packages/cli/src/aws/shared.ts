@@ -12,8 +12,17 @@ import {
 } from 'outrigger/internal/core/names';
 import { resyncLists, sharedTimeouts, timersBatches } from 'outrigger/internal/core/shared-functions';
 import { queueUrlPrefix } from './deployment.ts';
-import { arnOf, clustersTable, deduplicationSecret, namePrefix, ownArn, ref, roleIds } from './names.ts';
-import { allow, functionRole, policyDocument, readsTable, writesLogs } from './role.ts';
+import {
+  arnOf,
+  clustersTable,
+  deduplicationSecret,
+  lambdaFunction,
+  namePrefix,
+  ownArn,
+  ref,
+  roleIds,
+} from './names.ts';
+import { allow, functionRole, policyDocument, readsTable, receivesFrom, serviceRole, writesLogs } from './role.ts';
 import { wakers } from './wakes.ts';
 
 /** The longest that SQS keeps a message: 14 days. */
@@ -26,13 +35,13 @@ export type TimeoutOf = (functionId: string, declaredSeconds: number) => number;
 export function sharedFunctionsOf(registry: readonly ControllerDefinition[]): Readonly<Record<string, JsonObject>> {
   const all = [...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)];
   return {
-    timers: functionOf(timersQueue, {
+    timers: lambdaFunction(timersQueue, {
       timeout: sharedTimeouts.timers,
       environment: { DEDUPLICATION_SECRET: ref(deduplicationSecret), SENDER_IDS: roleIds(all) },
       // No batching window, because it would delay due messages.
       events: [consumes('TimersQueue', { batchSize: 10, maximumConcurrency: timersBatches })],
     }),
-    resync: functionOf(resyncQueue, {
+    resync: lambdaFunction(resyncQueue, {
       // A list of a large kind takes long. When the time ends, the next message continues it.
       timeout: sharedTimeouts.resync,
       memorySize: 512,
@@ -94,7 +103,6 @@ export function sharedResourcesOf(
       ...queueWithDeadLetters('Timers', {
         names: [timersQueue, timersDeadLetterQueue],
         visibilitySeconds: visibilitySecondsOf(timeoutOf('timers', sharedTimeouts.timers)),
-        retention: maxRetentionSeconds,
         // The maximum of SQS. Throttles count as receives, and the dead letter of a requeue ends its chain. The
         // function itself sends what can never be forwarded to the dead-letter queue, at its first receive.
         receives: 1_000,
@@ -106,10 +114,7 @@ export function sharedResourcesOf(
         receives: 3,
       }),
       TimersRole: functionRole(timersQueue, [
-        allow(
-          ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
-          arnOf('TimersQueue'),
-        ),
+        receivesFrom('TimersQueue'),
         allow(['sqs:SendMessage'], queueArns),
         // The next delay of a message that is not due yet, and messages that can never be forwarded.
         allow(['sqs:SendMessage'], [arnOf('TimersQueue'), arnOf('TimersDeadLetters')]),
@@ -143,25 +148,14 @@ export function sharedResourcesOf(
       },
       // Only schedules of this account may assume it (EventBridge Scheduler, "Cross-service confused deputy
       // prevention").
-      ScheduleRole: {
-        Type: 'AWS::IAM::Role',
-        Properties: {
-          RoleName: { 'Fn::Sub': `${namePrefix}schedule-\${AWS::Region}` },
-          AssumeRolePolicyDocument: policyDocument([
-            {
-              Effect: 'Allow',
-              Principal: { Service: 'scheduler.amazonaws.com' },
-              Action: 'sts:AssumeRole',
-              Condition: { StringEquals: { 'aws:SourceAccount': ref('AWS::AccountId') } },
-            },
-          ]),
-          Policies: [
-            policy('schedule', [
-              allow(['lambda:InvokeFunction'], ownArn('lambda', `function:${namePrefix}${resyncQueue}`)),
-            ]),
-          ],
+      ScheduleRole: serviceRole(
+        'schedule',
+        {
+          Principal: { Service: 'scheduler.amazonaws.com' },
+          Condition: { StringEquals: { 'aws:SourceAccount': ref('AWS::AccountId') } },
         },
-      },
+        { schedule: [allow(['lambda:InvokeFunction'], ownArn('lambda', `function:${namePrefix}${resyncQueue}`))] },
+      ),
       // Merged into the schedule that osls compiles, which has no option for this.
       ResyncSchedulerSchedule1: {
         Type: 'AWS::Scheduler::Schedule',
@@ -211,19 +205,8 @@ const readsClusterSecrets = allow(
   ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/clusters/*`),
 );
 
-function functionOf(name: string, more: JsonObject): JsonObject {
-  return {
-    name: `${namePrefix}${name}`,
-    handler: `dist/${name}/index.handler`,
-    role: { 'Fn::Sub': `\${${logicalId(name)}Role.Arn}` },
-    recursiveLoop: 'Allow',
-    versionFunction: false,
-    package: { patterns: ['!**/**', `dist/${name}/**`] },
-    ...more,
-  };
-}
-
-function consumes(queue: string, more: JsonObject): JsonObject {
+/** The event of a function that receives from a queue, by the queue's id. */
+export function consumes(queue: string, more: JsonObject): JsonObject {
   return { sqs: { arn: arnOf(queue), ...more, functionResponseType: 'ReportBatchItemFailures' } };
 }
 
@@ -231,37 +214,39 @@ function parameter(value: string, description: string): JsonObject {
   return { Type: 'String', Default: value, Description: description };
 }
 
-type SharedQueue = {
+type QueuePair = {
   readonly names: readonly [queue: string, deadLetters: string];
   readonly visibilitySeconds: number;
-  readonly retention: number;
+  /** How long the first keeps a message, in seconds. */
+  readonly retention?: number;
   readonly receives: number;
+  /** Further attributes of both. */
+  readonly shared?: JsonObject;
 };
 
-function queueWithDeadLetters(id: string, { names, visibilitySeconds, retention, receives }: SharedQueue): JsonObject {
-  const [queue, deadLetters] = names;
+/** Makes a queue and its dead-letter queue, by id. */
+export function queueWithDeadLetters(
+  id: string,
+  { names: [queue, deadLetters], visibilitySeconds, retention = maxRetentionSeconds, receives, shared }: QueuePair,
+): Readonly<Record<string, JsonObject>> {
+  const make = (name: string, more: JsonObject) => ({
+    Type: 'AWS::SQS::Queue',
+    Properties: { QueueName: `${namePrefix}${name}`, ...shared, ...more },
+  });
   return {
-    [`${id}Queue`]: {
-      Type: 'AWS::SQS::Queue',
-      Properties: {
-        QueueName: `${namePrefix}${queue}`,
-        VisibilityTimeout: visibilitySeconds,
-        MessageRetentionPeriod: retention,
-        RedrivePolicy: { deadLetterTargetArn: arnOf(`${id}DeadLetters`), maxReceiveCount: receives },
+    [`${id}Queue`]: make(queue, {
+      VisibilityTimeout: visibilitySeconds,
+      MessageRetentionPeriod: retention,
+      RedrivePolicy: { deadLetterTargetArn: arnOf(`${id}DeadLetters`), maxReceiveCount: receives },
+    }),
+    [`${id}DeadLetters`]: make(deadLetters, {
+      MessageRetentionPeriod: maxRetentionSeconds,
+      // By name: a GetAtt would be a circle, since the source names this queue, too.
+      RedriveAllowPolicy: {
+        redrivePermission: 'byQueue',
+        sourceQueueArns: [ownArn('sqs', `${namePrefix}${queue}`)],
       },
-    },
-    [`${id}DeadLetters`]: {
-      Type: 'AWS::SQS::Queue',
-      Properties: {
-        QueueName: `${namePrefix}${deadLetters}`,
-        MessageRetentionPeriod: maxRetentionSeconds,
-        // By name: a GetAtt would be a circle, since the source names this queue, too.
-        RedriveAllowPolicy: {
-          redrivePermission: 'byQueue',
-          sourceQueueArns: [ownArn('sqs', `${namePrefix}${queue}`)],
-        },
-      },
-    },
+    }),
   };
 }
 
@@ -310,8 +295,4 @@ function clustersBucket(): JsonObject {
 
 function formerVersions(id: string, days: number): JsonObject {
   return { Id: id, Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: days } };
-}
-
-function policy(name: string, statements: readonly JsonObject[]): JsonObject {
-  return { PolicyName: name, PolicyDocument: policyDocument(statements) };
 }

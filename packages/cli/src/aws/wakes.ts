@@ -5,8 +5,8 @@ import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { eventPatternOf } from 'outrigger/internal/api/wake';
 import type { Json, JsonObject } from 'outrigger/internal/core/json';
 import { logicalId, wakeFunction } from 'outrigger/internal/core/names';
-import { arnOf, clustersTable, namePrefix, ref } from './names.ts';
-import { allow, functionRole, readsTable, writesLogs } from './role.ts';
+import { arnOf, clustersTable, lambdaFunction, ref } from './names.ts';
+import { allow, functionRole, policyDocument, readsTable, writesLogs } from './role.ts';
 
 /** How long an event is tried again. A later one is found by the periodic reconcile. */
 const maxAgeSeconds = 3_600;
@@ -26,17 +26,11 @@ export function wakers(registry: readonly ControllerDefinition[]): readonly stri
 export function wakeFunctionOf(registry: readonly ControllerDefinition[]): Readonly<Record<string, JsonObject>> {
   if (!registry.some(declaresWakes)) return {};
   return {
-    [wakeFunction]: {
-      name: `${namePrefix}${wakeFunction}`,
-      handler: `dist/${wakeFunction}/index.handler`,
+    // A reconcile may cause the next event. At most one message a second and key follows.
+    [wakeFunction]: lambdaFunction(wakeFunction, {
       timeout: timeoutSeconds,
-      role: { 'Fn::Sub': `\${${id}Role.Arn}` },
-      // A reconcile may cause the next event. At most one message a second and key follows.
-      recursiveLoop: 'Allow',
-      versionFunction: false,
-      package: { patterns: ['!**/**', `dist/${wakeFunction}/**`] },
       environment: { CLUSTERS: clustersTable },
-    },
+    }),
   };
 }
 
@@ -138,7 +132,7 @@ function deadLettersPolicy(rules: readonly string[]): JsonObject {
     DependsOn: ['TimersQueuePolicy'],
     Properties: {
       Queues: [ref('TimersDeadLetters')],
-      PolicyDocument: { Version: '2012-10-17', Statement: [plainHttpDenied, fromRules] },
+      PolicyDocument: policyDocument([plainHttpDenied, fromRules]),
     },
   };
 }

@@ -85,14 +85,14 @@ export function checkRegistry(
         [`controller ${name}.permissions`, ...wrongPermission.path].join('.'),
         wrongPermission.text,
       );
-    const mistaken = watchProblem(declaration) ?? readProblem(declaration);
+    const mistaken =
+      watchProblem(declaration) ??
+      readProblem(declaration) ??
+      takenFromRuntime(declaration) ??
+      selectorProblem(declaration, namespaces) ??
+      undecidedIn(declaration) ??
+      unseenField(declaration, registry);
     if (mistaken !== undefined) throw schemaError(mistaken);
-    const taken = takenFromRuntime(declaration);
-    if (taken !== undefined) throw schemaError(taken);
-    const undecided = selectorProblem(declaration, namespaces) ?? undecidedIn(declaration);
-    if (undecided !== undefined) throw schemaError(undecided);
-    const unseen = unseenField(declaration, registry);
-    if (unseen !== undefined) throw schemaError(unseen);
   }
   checkStatusSlices(registry);
   if (namespaces !== undefined) for (const controller of registry) checkScope(controller);

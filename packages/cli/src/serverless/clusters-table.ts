@@ -1,5 +1,6 @@
 // Applies the options of the clusters table to a compiled template: another bucket, parameters of Systems Manager
 // instead of a bucket, and the encryption of the stack's own bucket.
+import { ownArn } from '../aws/names.ts';
 import type { Options } from './options.ts';
 import type { Resource, Template } from './template.ts';
 
@@ -81,12 +82,8 @@ function readingPath(given: unknown, path: string): object {
   const statements = list(document.Statement);
   const others = statements.filter((statement) => !JSON.stringify(statement).includes(`\${${bucketId}}`));
   if (others.length === statements.length) return document;
-  const Resource = [parameter(path), parameter(`${path}/*`)];
+  const Resource = ['', '/*'].map((end) => ownArn('ssm', `parameter${path}${end}`));
   return { ...document, Statement: [...others, { Effect: 'Allow', Action: 'ssm:GetParametersByPath', Resource }] };
-}
-
-function parameter(path: string): object {
-  return { 'Fn::Sub': `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${path}` };
 }
 
 function without<T>(all: Readonly<Record<string, T>>, ids: readonly string[]): Readonly<Record<string, T>> {

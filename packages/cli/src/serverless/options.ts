@@ -6,33 +6,8 @@ import { optionDefaults } from '../aws/deployment.ts';
 import { rolePath } from '../aws/names.ts';
 import type { Monitoring } from './monitoring.ts';
 
-/** The parsed options of a deployment. An undefined option was not set. */
-export type Options = {
-  /** Retention of the functions' logs in CloudWatch. */
-  readonly logRetentionDays: number;
-  /** The SNS topic for alarms. Without it the deployment creates one. */
-  readonly alarmTopicArn?: string | undefined;
-  /** The KMS key of what is stored, instead of AWS's own keys. */
-  readonly kmsKeyArn?: string | undefined;
-  readonly permissionsBoundary?: string | undefined;
-  /** The path of roles and policies, which begins and ends with a slash. */
-  readonly rolePath: string;
-  /** The roles of other accounts that may send to the queues. */
-  readonly watcherRoles: readonly string[];
-  /** The clusters table, instead of an object in a bucket of the stack. */
-  readonly clustersTable?: ClustersTable | undefined;
-  /** The VPC of the functions, for clusters that only a VPC reaches. */
-  readonly vpc?: { readonly subnetIds: readonly string[]; readonly securityGroupIds: readonly string[] } | undefined;
-  /** Whether the functions send traces to AWS X-Ray. */
-  readonly tracing: boolean;
-  /** The name of the secret with headers for the collector of traces. */
-  readonly traceHeadersSecret?: string | undefined;
-  readonly monitoring: Monitoring;
-  /** The controllers whose messages wait in their queues. */
-  readonly paused: readonly string[];
-  /** The removed controllers whose messages are deleted. */
-  readonly discard: readonly string[];
-};
+/** The parsed options of a deployment (aws/deployment.ts). An undefined option was not set. */
+export type Options = ReturnType<typeof readOptions>;
 
 /** The location of the clusters table. */
 export type ClustersTable =
@@ -57,7 +32,7 @@ const topicArn = /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+$/;
 const keyArn = /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/;
 
 /** Parses the options. Throws OptionError. */
-export function readOptions(given: Readonly<Record<string, unknown>>): Options {
+export function readOptions(given: Readonly<Record<string, unknown>>) {
   // An option that is given empty has its default.
   const text = (name: keyof typeof optionDefaults): string => String(given[name] ?? '').trim() || optionDefaults[name];
   const matching = (name: keyof typeof optionDefaults, pattern: RegExp, example: string): string | undefined => {
@@ -129,7 +104,7 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
     vpc: subnetIds.length > 0 ? { subnetIds, securityGroupIds } : undefined,
     tracing: tracing === 'on',
     traceHeadersSecret: text(headers) === '' ? undefined : text(headers),
-    monitoring,
+    monitoring: monitoring as Monitoring,
     paused: listOf('PAUSED', controllerName, 'water-tank,dinner', 'controllers'),
     discard: listOf('DISCARD', controllerName, 'water-tank,dinner', 'controllers'),
   };

@@ -2,6 +2,8 @@
 // same way, later ones included. CloudFormation conditions are not used: the template states its resources directly,
 // and outrigger dev can read it.
 import { isRecord } from 'outrigger/internal/core/json';
+import { ownArn } from '../aws/names.ts';
+import { allow } from '../aws/role.ts';
 import { withClustersTable } from './clusters-table.ts';
 import { withMonitoring } from './monitoring.ts';
 import type { Options } from './options.ts';
@@ -85,8 +87,7 @@ function tracingRoles({ Resources }: Template): ReadonlySet<string> {
 /** Secrets Manager adds a dash and six characters to the name of a secret in its ARN. */
 function headerStatements({ traceHeadersSecret: name }: Options): readonly object[] {
   if (name === undefined) return [];
-  const own = 'arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}';
-  return [allow(['secretsmanager:GetSecretValue'], { 'Fn::Sub': `${own}:secret:${name}-??????` })];
+  return [allow(['secretsmanager:GetSecretValue'], ownArn('secretsmanager', `secret:${name}-??????`))];
 }
 
 function isOfFunction({ AssumeRolePolicyDocument }: Properties): boolean {
@@ -96,49 +97,28 @@ function isOfFunction({ AssumeRolePolicyDocument }: Properties): boolean {
 function functionStatements({ kmsKeyArn, vpc, tracing }: Options): readonly object[] {
   return [
     ...keyStatements(kmsKeyArn),
-    // AWS Lambda, "Giving Lambda functions access to resources in an Amazon VPC": these actions have no resource-level
-    // permissions.
-    ...(vpc
-      ? [
-          allow(
-            [
-              'ec2:CreateNetworkInterface',
-              'ec2:DescribeNetworkInterfaces',
-              'ec2:DescribeSubnets',
-              'ec2:DeleteNetworkInterface',
-              'ec2:AssignPrivateIpAddresses',
-              'ec2:UnassignPrivateIpAddresses',
-            ],
-            '*',
-          ),
-          // Lambda itself needs these actions. Code of a function does not ("Deny" example of that page).
-          {
-            Effect: 'Deny',
-            Action: [
-              'ec2:CreateNetworkInterface',
-              'ec2:DeleteNetworkInterface',
-              'ec2:DescribeNetworkInterfaces',
-              'ec2:DescribeSubnets',
-              'ec2:DetachNetworkInterface',
-              'ec2:AssignPrivateIpAddresses',
-              'ec2:UnassignPrivateIpAddresses',
-            ],
-            Resource: '*',
-            // By name: a GetAtt of the function would be a circle.
-            Condition: {
-              ArnLike: {
-                'lambda:SourceFunctionArn': {
-                  'Fn::Sub': 'arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:*',
-                },
-              },
-            },
-          },
-        ]
-      : []),
+    ...(vpc ? networkStatements : []),
     // AWS X-Ray has no resource-level permissions for these actions.
     ...(tracing ? [allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*')] : []),
   ];
 }
+
+const addresses = ['ec2:AssignPrivateIpAddresses', 'ec2:UnassignPrivateIpAddresses'];
+const interfaces = ['ec2:CreateNetworkInterface', 'ec2:DeleteNetworkInterface', 'ec2:DescribeNetworkInterfaces'];
+/**
+ * AWS Lambda, "Giving Lambda functions access to resources in an Amazon VPC": these actions have no resource-level
+ * permissions. Lambda itself needs them. Code of a function does not ("Deny" example of that page).
+ */
+const networkStatements = [
+  allow([...interfaces, 'ec2:DescribeSubnets', ...addresses], '*'),
+  {
+    Effect: 'Deny',
+    Action: [...interfaces, 'ec2:DescribeSubnets', 'ec2:DetachNetworkInterface', ...addresses],
+    Resource: '*',
+    // By name: a GetAtt of the function would be a circle.
+    Condition: { ArnLike: { 'lambda:SourceFunctionArn': ownArn('lambda', 'function:*') } },
+  },
+];
 
 /** Amazon SQS, "Key management": a sender needs both actions, a consumer needs Decrypt. Every role here sends. */
 function keyStatements(key: string | undefined): readonly object[] {
@@ -146,10 +126,6 @@ function keyStatements(key: string | undefined): readonly object[] {
   // Not KMS itself: a stolen identity decrypts nothing that the key encrypts elsewhere.
   const Condition = { StringLike: { 'kms:ViaService': ['sqs.*', 's3.*', 'secretsmanager.*', 'ssm.*', 'lambda.*'] } };
   return [{ ...allow(['kms:GenerateDataKey', 'kms:Decrypt'], key), Condition }];
-}
-
-function allow(actions: readonly string[], resource: string | object): object {
-  return { Effect: 'Allow', Action: actions, Resource: resource };
 }
 
 /** SQS wants a permission on both sides if the role is of another account: this is the queues' side. */
