@@ -4,8 +4,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import {
   assumed,
   type Cost,
-  endpointMonth,
-  endpoints,
   fleetWatcherMonth,
   idleMonth,
   invocationMs,
@@ -14,8 +12,6 @@ import {
   millionChanges,
   millionChangesWithChild,
   millionRequeues,
-  natMonth,
-  perClusterMonth,
   periodicMonth,
   podMonth,
   total,
@@ -25,6 +21,7 @@ import { registry } from '../src/controllers/registry.ts';
 import { replaceBetween } from '../test/support/replace-between.ts';
 import { wrapProse } from '../test/support/wrap-prose.ts';
 import { dollars, table } from './markdown.ts';
+import { endpointMonth, endpoints, natMonth, perClusterMonth } from './network-price.ts';
 import type { Row } from './row.ts';
 
 const fleets = [1, 10, 50, 500];

@@ -8,7 +8,6 @@ import {
   millionChanges,
   millionChangesWithChild,
   millionRequeues,
-  natMonth,
   periodicMonth,
   podMonth,
   total,
@@ -16,6 +15,7 @@ import {
 import { readSheet } from '@outrigger/cli/commands/cost/read-sheet';
 import { expect, it } from 'vitest';
 import { costTables } from '../../bench/f9-price.ts';
+import { natMonth } from '../../bench/network-price.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { replaceBetween } from '../support/replace-between.ts';
 

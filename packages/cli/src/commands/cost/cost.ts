@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { alignColumns } from '../../dev/columns.ts';
 import { loadProject } from '../../project/project.ts';
-import { jsonOption, type Output, outputOption, printJson, printLines, runCommand, wholeNumber } from '../command.ts';
+import { acting, jsonOption, type Output, outputOption, printJson, printLines, wholeNumber } from '../command.ts';
 import { type CostRow, monthOf, type Usage, watchersOf } from './month.ts';
 import { readSheet } from './read-sheet.ts';
 
@@ -20,7 +20,7 @@ export function costCommand(): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', helpText)
-    .action(async (flags: Flags) => await runCommand('cost', async () => await run(flags)));
+    .action(acting(run));
 }
 
 const helpText = `

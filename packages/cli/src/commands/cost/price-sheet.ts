@@ -7,31 +7,18 @@ import { leanAlarms } from '../../serverless/monitoring.ts';
 
 const price = z.strictObject({ what: z.string(), dollars: z.number().positive(), sources: z.array(z.string()) });
 
+const priceNames = [
+  ...['fifoRequests', 'standardRequests', 'lambdaRequests', 'lambdaGigabyteSeconds', 'schedules'],
+  ...['logsGigabyte', 'logsKeptGigabyte', 'metric', 'alarmMetric', 'dashboard'],
+  ...['fargateVcpuHour', 'fargateGigabyteHour', 'fargateArmVcpuHour', 'fargateArmGigabyteHour'],
+  ...['publicAddressHour', 'natGatewayHour', 'natGigabyte', 'endpointHour', 'secret'],
+] as const;
+
 /** A file of prices; a price without a source is unverified. */
 export const pricesShape = z.strictObject({
   region: z.string(),
   note: z.string(),
-  prices: z.strictObject({
-    fifoRequests: price,
-    standardRequests: price,
-    lambdaRequests: price,
-    lambdaGigabyteSeconds: price,
-    schedules: price,
-    logsGigabyte: price,
-    logsKeptGigabyte: price,
-    metric: price,
-    alarmMetric: price,
-    dashboard: price,
-    fargateVcpuHour: price,
-    fargateGigabyteHour: price,
-    fargateArmVcpuHour: price,
-    fargateArmGigabyteHour: price,
-    publicAddressHour: price,
-    natGatewayHour: price,
-    natGigabyte: price,
-    endpointHour: price,
-    secret: price,
-  }),
+  prices: z.record(z.enum(priceNames), price),
 });
 export type Prices = z.infer<typeof pricesShape>['prices'];
 
@@ -105,8 +92,9 @@ export const listCoreSecondsPerObject = 4.9 / 100_000;
 /** The same on the share of a core that 512 MB have. */
 const listSecondsPerObject = (listCoreSecondsPerObject * assumed.megabytesPerCore) / resyncMegabytes;
 const secondsAMonth = 30 * 86_400;
-const hoursAMonth = 730;
-const resyncRuns = secondsAMonth / 600;
+export const hoursAMonth = 730;
+/** The runs of the resync in a month. */
+export const resyncRuns = secondsAMonth / 600;
 const reconcilesPerObject = secondsAMonth / (assumed.periodHours * 3_600);
 /** The smallest pod of Fargate; the memory that EKS adds (256 MB) is included. */
 const pod = { vcpus: 0.25, gigabytes: 0.5 };
@@ -273,33 +261,6 @@ export function fleetWatcherMonth(prices: Prices, clusters: number, objects = 0)
   return hoursAMonth * tasks * (hour + publicAddressHour.dollars);
 }
 
-/** A compressed, whole object with a small spec in a list, in bytes (f11). */
-const listedBytes = 65;
-
-/** The data that resyncs of this number of objects receive in a month, in gigabytes. */
-function listedGigabytes(objects: number): number {
-  return (objects * resyncRuns * listedBytes) / 1e9;
-}
-
-/** The price of this number of NAT gateways for a month, through which the resync lists this number of objects. */
-export function natMonth(prices: Prices, gateways: number, objects: number): number {
-  return gateways * hoursAMonth * prices.natGatewayHour.dollars + listedGigabytes(objects) * prices.natGigabyte.dollars;
-}
-
-/**
- * The interface endpoints that replace a NAT gateway. Lambda itself delivers the functions' logs; S3's gateway endpoint
- * costs nothing.
- */
-export const endpoints = {
-  functions: ['sqs', 'secretsmanager'],
-  fleetWatcher: ['sqs', 'ecr.api', 'ecr.dkr', 'logs', 'sts'],
-} as const;
-
-/** The price of this number of interface endpoints, in two availability zones each, for a month. */
-export function endpointMonth(prices: Prices, count: number): number {
-  return count * 2 * hoursAMonth * prices.endpointHour.dollars;
-}
-
 /** The price of reconciling this number of objects once in each period, for a month, with `size` in each batch. */
 export function periodicMonth(
   prices: Prices,
@@ -325,12 +286,4 @@ export function listsMonth(prices: Prices, objects: number): number {
 export function podMonth(prices: Prices): number {
   const { fargateVcpuHour, fargateGigabyteHour } = prices;
   return hoursAMonth * (pod.vcpus * fargateVcpuHour.dollars + pod.gigabytes * fargateGigabyteHour.dollars);
-}
-
-/**
- * The price of a metric by cluster, for each controller and cluster, for a month: what METRICS_PER_CLUSTER adds for
- * each metric name.
- */
-export function perClusterMonth(prices: Prices, { controllers }: Deployment, clusters: number): number {
-  return controllers * clusters * prices.metric.dollars;
 }
