@@ -15,7 +15,7 @@ import { controllersFolder, readProjectName, requireProject } from '../project/p
 import { makeBundles, resolution } from './bundle/make-bundles.ts';
 import { chartFolder, writeChart } from './chart.ts';
 import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
-import { printError, printLines, runCommand } from './command.ts';
+import { acting, printError, printLines } from './command.ts';
 import { requireLoadable } from './load-bundles.ts';
 
 /** Makes the command. */
@@ -28,9 +28,7 @@ export function buildCommand(): Command {
     .option('--stage <name>', 'the stage of the template; dev by default')
     .option('--param <name=value>', 'a parameter of serverless.yml for the template; repeatable', repeated)
     .addHelpText('after', helpText)
-    .action(
-      async (flags: Flags) => await runCommand('build', async (signal) => await run(process.cwd(), flags, signal)),
-    );
+    .action(acting(run));
 }
 
 type Flags = {
@@ -51,7 +49,8 @@ Example:
 osls bundles by itself: npx osls deploy. Existing bundles stay until all new ones are built. Exit status: 0 when they
 are, 1 when a source does not compile, or when a bundle cannot be loaded.`;
 
-async function run(root: string, flags: Flags, signal: AbortSignal): Promise<number> {
+async function run(flags: Flags, signal: AbortSignal): Promise<number> {
+  const root = process.cwd();
   const { cloudformation, chart, ifStale, stage = 'dev', param = [] } = flags;
   const ofTemplate = (['stage', 'param'] as const).find((option) => flags[option] !== undefined);
   if (cloudformation !== true && ofTemplate !== undefined)

@@ -1,6 +1,6 @@
 // How an operator's command runs, prints and ends. It exits with 0, or with 1 and a line that names the problem. A
 // stack is printed only for an error that is a bug of Outrigger.
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { SchemaError, SettingsError, toError, UserError } from 'outrigger/internal/core/errors';
 import { ignoredProxy } from 'outrigger/internal/core/ignored-proxy';
 import { printable, printableJson } from 'outrigger/internal/core/printable';
@@ -10,6 +10,26 @@ import { environment } from 'outrigger/internal/settings';
 import { QueueCallError } from 'outrigger/internal/sqs/browse';
 import { isFromAws, nextStep } from './next-step.ts';
 import { type ColourOf, fitted } from './terminal.ts';
+
+/**
+ * Makes the action of a command from a function that gets the arguments, the options and a signal, and returns the exit
+ * status.
+ */
+export function acting<A extends readonly unknown[]>(run: (...given: A) => Promise<number>) {
+  return async function (this: Command, ...given: readonly unknown[]): Promise<void> {
+    // commander gives the command last.
+    const parts = given.slice(0, -1);
+    const act = (...signal: readonly AbortSignal[]): Promise<number> =>
+      Reflect.apply(run, undefined, [...parts, ...signal]);
+    await runCommand(wordsOf(this).join(' '), run.length > parts.length ? (signal) => act(signal) : () => act());
+  };
+}
+
+/** The words that call a command, without the program. */
+function wordsOf(command: Command): readonly string[] {
+  const before = command.parent === null ? [] : wordsOf(command.parent);
+  return command.name() === 'outrigger' ? before : [...before, command.name()];
+}
 
 /**
  * Runs a command's action, and sets the exit status from its result or its error. Ctrl-C aborts the signal. It ends the
@@ -107,4 +127,11 @@ export function printError(line: string, colour = noColour): void {
 /** Prints the stack of an error on the standard error. */
 export function printStack({ stack = '' }: Error): void {
   for (const line of stack.split('\n')) printError(line);
+}
+
+/** Ends a client with the block that declares it by `using`. */
+export function disposable<T extends { close(): void } | { destroy(): void }>(client: T): T & Disposable {
+  return Object.assign(client, {
+    [Symbol.dispose]: () => ('close' in client ? client.close() : client.destroy()),
+  });
 }

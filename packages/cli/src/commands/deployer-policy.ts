@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { deployerPolicy } from '../aws/deployer.ts';
 import { packagedFile } from '../dev/packaged-template.ts';
 import { readProjectName, readTextFile } from '../project/project.ts';
-import { printJson, runCommand } from './command.ts';
+import { acting, printJson } from './command.ts';
 
 const template = z.object({ Resources: z.record(z.string(), z.object({ Type: z.string() })) });
 
@@ -18,9 +18,7 @@ export function deployerPolicyCommand(): Command {
     .description('print the IAM policy of whoever deploys the packaged template')
     .requiredOption('--stage <name>', 'the stage that is deployed')
     .addHelpText('after', helpText)
-    .action(async ({ stage }: { readonly stage: string }) => {
-      await runCommand('deployer-policy', async () => await run(process.cwd(), stage));
-    });
+    .action(acting(run));
 }
 
 const helpText = `
@@ -30,7 +28,8 @@ Example:
 It calls nothing on AWS. The policy was not tried on AWS: an action that is missing is an AccessDenied that names it.
 Exit status: 0; 1 if nothing is packaged, or if the template has a type whose actions are not known.`;
 
-async function run(root: string, stage: string): Promise<number> {
+async function run({ stage }: { readonly stage: string }): Promise<number> {
+  const root = process.cwd();
   const text = (await readTextFile(path.join(root, packagedFile))) ?? '';
   const { data } = template.safeParse(parseJson(text));
   if (data === undefined)

@@ -16,7 +16,7 @@ import { retryingClient } from 'outrigger/internal/kube/client/retrying-client';
 import { alignColumns } from '../dev/columns.ts';
 import { type DetachCount, type DetachTarget, detach, findControllers } from '../operations/detach.ts';
 import { loadProject, readProjectName } from '../project/project.ts';
-import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
+import { acting, jsonOption, type Output, outputOption, printError, printJson, printLines } from './command.ts';
 import { findKind } from './find-kind.ts';
 import {
   clusterClient,
@@ -67,10 +67,7 @@ export function detachCommand(): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', helpText)
-    .action(
-      async (kind: string, flags: Flags) =>
-        await runCommand('detach', async (signal) => await run(kind, flags, signal)),
-    );
+    .action(acting(run));
 }
 
 const helpText = `
@@ -100,51 +97,48 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
   const { registry } = await loadProject(process.cwd());
   const project = await readProjectName(process.cwd());
   if (flags.finalizersOnly === true) requireNoFinalize(registry, flags);
-  const { client, close } = await connect(flags, signal);
-  try {
-    const { kinds, failedGroups } = await discoverKinds(client, { signal });
-    for (const group of failedGroups) printError(`skipped: ${redact(group)}`);
-    const kind = findKind(registry, text, kinds);
-    const { controller } = flags;
-    const all = new Set([
-      ...registry.filter(({ declaration }) => isSameKind(declaration.resource, kind)).map(({ name }) => name),
-      ...(await findControllers(client, kind, { project, signal })),
-    ]);
-    const controllers = controller === undefined ? all : new Set([controller]);
-    const { finalizersOnly = false } = flags;
-    const shared = controller !== undefined;
-    const primary = { resource: kind, scope: { controllers, project, as: 'primary', shared, finalizersOnly } } as const;
-    const withChildren = (): readonly Target[] => [
-      primary,
-      ...(controllers.size === 0 ? [] : childTargets(kinds, { controllers, project }, flags.orphan === true)),
-      // The copied kinds come after the children that they were copied from.
-      ...kinds
-        .filter((one) => copiedKinds.includes(collectionName(one)))
-        .map((resource) => copyTarget(resource, { controllers, project })),
-    ];
-    const targets = finalizersOnly ? [primary] : withChildren();
-    const planned = await detachAll(client, registry, targets, { dryRun: true, signal });
-    const isNeeded = planned.some(({ count }) => count.affected > 0);
-    if (flags.yes !== true || !isNeeded) return printResults(planned, flags, isNeeded ? 'planned' : 'nothing');
-    if (!finalizersOnly) await warnOfRunningWatchers(client, { project, signal });
-    // Copies are found only after the object that they were copied from has been detached.
-    const affected = planned
-      .filter(({ target, count }) => target.scope.as === 'copy' || count.affected > 0)
-      .map(({ target }) => target);
-    const done = await detachAll(client, registry, affected, { dryRun: false, signal });
-    const left = await detachAll(client, registry, affected, { dryRun: true, signal });
-    for (const { target, count } of done) {
-      for (const { object, reason } of count.failed)
-        printError(`${collectionName(target.resource)} ${object}: ${redact(reason)}`);
-    }
-    const remaining = left.reduce((sum, { count }) => sum + count.affected, 0);
-    const status = printResults(done, flags, 'detached');
-    if (remaining === 0) return status;
-    const next = finalizersOnly ? 'run it again' : 'stop the watchers and functions, and run it again';
-    throw new UserError(`${remaining} objects are not detached, or were changed again; ${next}`);
-  } finally {
-    close();
+  using connected = await connect(flags, signal);
+  const { client } = connected;
+  const { kinds, failedGroups } = await discoverKinds(client, { signal });
+  for (const group of failedGroups) printError(`skipped: ${redact(group)}`);
+  const kind = findKind(registry, text, kinds);
+  const { controller } = flags;
+  const all = new Set([
+    ...registry.filter(({ declaration }) => isSameKind(declaration.resource, kind)).map(({ name }) => name),
+    ...(await findControllers(client, kind, { project, signal })),
+  ]);
+  const controllers = controller === undefined ? all : new Set([controller]);
+  const { finalizersOnly = false } = flags;
+  const shared = controller !== undefined;
+  const primary = { resource: kind, scope: { controllers, project, as: 'primary', shared, finalizersOnly } } as const;
+  const withChildren = (): readonly Target[] => [
+    primary,
+    ...(controllers.size === 0 ? [] : childTargets(kinds, { controllers, project }, flags.orphan === true)),
+    // The copied kinds come after the children that they were copied from.
+    ...kinds
+      .filter((one) => copiedKinds.includes(collectionName(one)))
+      .map((resource) => copyTarget(resource, { controllers, project })),
+  ];
+  const targets = finalizersOnly ? [primary] : withChildren();
+  const planned = await detachAll(client, registry, targets, { dryRun: true, signal });
+  const isNeeded = planned.some(({ count }) => count.affected > 0);
+  if (flags.yes !== true || !isNeeded) return printResults(planned, flags, isNeeded ? 'planned' : 'nothing');
+  if (!finalizersOnly) await warnOfRunningWatchers(client, { project, signal });
+  // Copies are found only after the object that they were copied from has been detached.
+  const affected = planned
+    .filter(({ target, count }) => target.scope.as === 'copy' || count.affected > 0)
+    .map(({ target }) => target);
+  const done = await detachAll(client, registry, affected, { dryRun: false, signal });
+  const left = await detachAll(client, registry, affected, { dryRun: true, signal });
+  for (const { target, count } of done) {
+    for (const { object, reason } of count.failed)
+      printError(`${collectionName(target.resource)} ${object}: ${redact(reason)}`);
   }
+  const remaining = left.reduce((sum, { count }) => sum + count.affected, 0);
+  const status = printResults(done, flags, 'detached');
+  if (remaining === 0) return status;
+  const next = finalizersOnly ? 'run it again' : 'stop the watchers and functions, and run it again';
+  throw new UserError(`${remaining} objects are not detached, or were changed again; ${next}`);
 }
 
 /** Throws a UserError if the finalizer of the controller would come back, or another one would be removed with it. */
@@ -160,19 +154,19 @@ function requireNoFinalize(registry: readonly ControllerDefinition[], { controll
     throw new UserError(`${controller} has a finalize, and adds its finalizer again; remove finalize and deploy first`);
 }
 
-async function connect(flags: Flags, signal: AbortSignal): Promise<{ client: KubeClient; close(): void }> {
+async function connect(flags: Flags, signal: AbortSignal): Promise<{ readonly client: KubeClient } & Disposable> {
   const { kubeconfig, context, cluster } = flags;
   if (kubeconfig !== undefined) {
     if (cluster !== undefined) throw new UserError('--kubeconfig and --cluster exclude each other');
     const client = await connectKubeconfig(kubeconfig, context);
-    return { client: retryingClient(client), close: () => client.close() };
+    return { client: retryingClient(client), [Symbol.dispose]: () => client.close() };
   }
   const installation = await openInstallation(flags, signal);
   try {
     const client = await clusterClient(installation, await requireClusterName(cluster, installation));
-    return { client: retryingClient(client), close: () => installation.close() };
+    return { client: retryingClient(client), [Symbol.dispose]: () => installation[Symbol.dispose]() };
   } catch (error) {
-    installation.close();
+    installation[Symbol.dispose]();
     throw error;
   }
 }

@@ -61,33 +61,21 @@ export function devCommand(): Command {
     .option('--api-port <port>', 'port of the embedded API server; a free one by default', portNumber)
     .option('--queue-endpoint <url>', 'another SQS server instead of the embedded one')
     .option('--queue-port <port>', 'port of the embedded SQS server; a free one by default', portNumber)
-    .addOption(
-      new Option('--apply <path>', 'manifests to apply, a file or a folder; may be repeated')
-        .argParser(collect)
-        .default([], 'none'),
-    )
+    .addOption(repeatable('--apply <path>', 'manifests to apply, a file or a folder; may be repeated'))
     .option('--keep', 'keep the objects of the embedded API server in the folder: a restart has them again')
     .option('--cleanup', 'with --kubeconfig: at the end delete what was created there, and wait for finalizers')
     .option('--folder <path>', 'where kubeconfig and state.json are written; .outrigger by default')
     .option('--watchers <n>', 'how many watchers', wholeNumber, 1)
     .option('--no-resync', 'disable the scheduled resync')
     .addOption(
-      new Option(
+      repeatable(
         '--simulator-fault <simulator=fault>',
         'break a simulator: pantry=down, plant=sensor-error, bitcoin=hang; may be repeated',
-      )
-        .argParser(collect)
-        .default([], 'none'),
+      ),
     )
+    .addOption(repeatable('--set <NAME=value>', 'a setting of the controllers; a secret is file:PATH; may be repeated'))
     .addOption(
-      new Option('--set <NAME=value>', 'a setting of the controllers; a secret is file:PATH; may be repeated')
-        .argParser(collect)
-        .default([], 'none'),
-    )
-    .addOption(
-      new Option('--allow-host <name>', 'a name of this machine for containers: host.docker.internal; may be repeated')
-        .argParser(collect)
-        .default([], 'none'),
+      repeatable('--allow-host <name>', 'a name of this machine for containers: host.docker.internal; may be repeated'),
     )
     .option(
       '--attempts <n>',
@@ -174,29 +162,17 @@ async function run(flags: Flags): Promise<void> {
 }
 
 function optionsOf(flags: Flags, onLine: (line: OutputLine) => void): DevOptions {
-  const { folder, kubeconfig, context, apiPort, queueEndpoint, queuePort, apply, watchers, resync, simulatorFault } =
-    flags;
+  const { folder, simulatorFault: simulatorFaults, allowHost: allowedHosts, attempts, retryAfter, ...same } = flags;
   return {
-    apply,
+    ...same,
     warnsOfRefused: flags.untilReady !== true,
-    keep: flags.keep === true,
-    watchers,
-    resync,
-    simulatorFaults: simulatorFault,
-    allowedHosts: flags.allowHost,
-    retry: {
-      ...(flags.attempts === undefined ? {} : { attempts: flags.attempts }),
-      ...(flags.retryAfter === undefined ? {} : { seconds: flags.retryAfter }),
-    },
+    simulatorFaults,
+    allowedHosts,
+    retry: { attempts, seconds: retryAfter },
     onLine,
     // Each process listens on its own debugger port and prints it.
     nodeArguments: process.execArgv.some((argument) => argument.startsWith('--inspect')) ? ['--inspect=0'] : [],
     ...(folder === undefined ? {} : { folder: path.resolve(folder) }),
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-    ...(apiPort === undefined ? {} : { apiPort }),
-    ...(queueEndpoint === undefined ? {} : { queueEndpoint }),
-    ...(queuePort === undefined ? {} : { queuePort }),
   };
 }
 
@@ -320,6 +296,7 @@ function atLeastOne(text: string): number {
   return number;
 }
 
-function collect(text: string, before: readonly string[]): readonly string[] {
-  return [...before, text];
+function repeatable(flags: string, description: string): Option {
+  const collect = (text: string, before: readonly string[]) => [...before, text];
+  return new Option(flags, description).argParser(collect).default([], 'none');
 }

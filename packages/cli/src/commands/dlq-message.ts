@@ -10,7 +10,7 @@ import type { DeadLetter } from 'outrigger/internal/sqs/dead-letter';
 import { keyOfMessage } from 'outrigger/internal/sqs/message';
 import { deleteDeadLetters, readDeadLetters } from '../operations/redrive.ts';
 import { listControllers } from '../project/list-controllers.ts';
-import { jsonOption, type Output, outputOption, printJson, printLines, runCommand } from './command.ts';
+import { acting, jsonOption, type Output, outputOption, printJson, printLines } from './command.ts';
 import { queuesOf } from './dead-letter-queues.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
@@ -30,10 +30,7 @@ export function dlqShowCommand(): Command {
     .argument('<id>', 'its message id, as dlq list prints it')
     .addOption(outputOption())
     .addOption(jsonOption())
-    .action(
-      async (id: string, flags: ShowFlags) =>
-        await runCommand('dlq show', async (signal) => await runShow(id, flags, signal)),
-    );
+    .action(acting(runShow));
 }
 
 /** Makes the command `dlq delete`. */
@@ -45,9 +42,7 @@ export function dlqDeleteCommand(): Command {
     .option('--controller <name>', 'every dead letter of one controller, or of timers or resync, without an object')
     .option('--yes', 'delete')
     .addHelpText('after', deleteText)
-    .action(
-      async (flags: DeleteFlags) => await runCommand('dlq delete', async (signal) => await runDelete(flags, signal)),
-    );
+    .action(acting(runDelete));
 }
 
 const deleteText = `
@@ -59,22 +54,18 @@ Exit status: 0 when every matching dead letter is deleted; 1 when there is none,
 
 async function runShow(id: string, { output, ...flags }: ShowFlags, signal: AbortSignal): Promise<number> {
   const controllers = await listControllers(process.cwd());
-  const installation = await openInstallation(flags, signal);
-  try {
-    for (const queue of queuesOf(controllers, undefined).map(({ queue }) => queue)) {
-      const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
-      const found = (await readDeadLetters(browser, { most: 10_000, signal })).find((one) => one.messageId === id);
-      if (found === undefined) continue;
-      const shown = { queue, ...fieldsOf(found) };
-      if (output === 'json') printJson(shown);
-      else {
-        const text = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : `${value ?? '-'}`);
-        printLines(Object.entries(shown).map(([name, value]) => `${`${name}:`.padEnd(13)}${text(value)}`));
-      }
-      return 0;
+  using installation = await openInstallation(flags, signal);
+  for (const queue of queuesOf(controllers, undefined).map(({ queue }) => queue)) {
+    const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
+    const found = (await readDeadLetters(browser, { most: 10_000, signal })).find((one) => one.messageId === id);
+    if (found === undefined) continue;
+    const shown = { queue, ...fieldsOf(found) };
+    if (output === 'json') printJson(shown);
+    else {
+      const text = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : `${value ?? '-'}`);
+      printLines(Object.entries(shown).map(([name, value]) => `${`${name}:`.padEnd(13)}${text(value)}`));
     }
-  } finally {
-    installation.close();
+    return 0;
   }
   throw new UserError(`no dead letter has the id ${JSON.stringify(id)}, or it is in flight; see outrigger dlq list`);
 }
@@ -98,18 +89,14 @@ async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, si
     requested === undefined
       ? queuesOf(controllers, controller).map(({ queue }) => queue)
       : [controllerDeadLetterQueue(requested.controller), timersDeadLetterQueue];
-  const installation = await openInstallation(flags, signal);
+  using installation = await openInstallation(flags, signal);
   let count = 0;
-  try {
-    for (const queue of queues) {
-      const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
-      for await (const one of deleteDeadLetters(browser, { matches, dryRun: yes !== true, signal })) {
-        count += 1;
-        printLines([`${yes === true ? 'deleted' : 'would delete'} ${fieldsOf(one).key ?? queue} (${one.messageId})`]);
-      }
+  for (const queue of queues) {
+    const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
+    for await (const one of deleteDeadLetters(browser, { matches, dryRun: yes !== true, signal })) {
+      count += 1;
+      printLines([`${yes === true ? 'deleted' : 'would delete'} ${fieldsOf(one).key ?? queue} (${one.messageId})`]);
     }
-  } finally {
-    installation.close();
   }
   if (count === 0 && left > 0)
     throw new UserError('nothing is deleted; a dead letter with its object needs --id or --key');

@@ -13,6 +13,7 @@ import { alignColumns } from '../dev/columns.ts';
 import { type RedriveResult, readDeadLetters, redrive } from '../operations/redrive.ts';
 import { listControllers } from '../project/list-controllers.ts';
 import {
+  acting,
   checkLimit,
   jsonOption,
   type Output,
@@ -20,7 +21,6 @@ import {
   printError,
   printJson,
   printLines,
-  runCommand,
 } from './command.ts';
 import { queuesOf, sharedQueues } from './dead-letter-queues.ts';
 import { dlqDeleteCommand, dlqShowCommand } from './dlq-message.ts';
@@ -53,7 +53,7 @@ export function dlqCommand(): Command {
     .addOption(jsonOption())
     .option('--limit <n>', 'at most this many of each queue', Number, 1000)
     .addHelpText('after', listText)
-    .action(async (flags: ListFlags) => await runCommand('dlq list', async (signal) => await runList(flags, signal)));
+    .action(acting(runList));
   const redriven = withInstallationOptions(new Command('redrive'))
     .description('send dead letters to their controllers again, and delete them')
     .option('--controller <name>', 'only the dead letters of one controller, or of timers')
@@ -64,9 +64,7 @@ export function dlqCommand(): Command {
     .option('--id <id>', 'only the dead letter with this message id')
     .option('--dry-run', 'print what would be sent, and change nothing')
     .addHelpText('after', redriveText)
-    .action(
-      async (flags: RedriveFlags) => await runCommand('dlq redrive', async (signal) => await runRedrive(flags, signal)),
-    );
+    .action(acting(runRedrive));
   return new Command('dlq')
     .description('dead letters: messages that are not retried any more, and why')
     .addCommand(list)
@@ -91,29 +89,25 @@ async function runList({ controller, output, limit, ...flags }: ListFlags, signa
   checkLimit(limit);
   const controllers = await listControllers(process.cwd());
   const queues = queuesOf(controllers, controller);
-  const installation = await openInstallation(flags, signal);
-  try {
-    const found = await Promise.all(
-      queues.map(async ({ of, queue }) => {
-        const depth = await approximateDepth(installation, queue, signal);
-        const deadLetters = await readDeadLetters(createQueueBrowser(installation.sqs, installation.urlPrefix, queue), {
-          most: limit,
-          signal,
-        });
-        const listed = deadLetters.slice(0, limit);
-        return { of, queue, listed, unlisted: depth - listed.length };
-      }),
-    );
-    const rows = found.flatMap(({ of, queue, listed }) => listed.map((deadLetter) => ({ of, queue, deadLetter })));
-    if (output === 'json') printJson(rows.map(toJson));
-    else printLines(rows.length === 0 ? ['no dead letters'] : toTable(rows));
-    for (const { queue, unlisted } of found.filter((one) => one.unlisted > 0)) {
-      printError(`${queue}: about ${unlisted} more, beyond --limit, behind ten of the same object, or in flight`);
-    }
-    return 0;
-  } finally {
-    installation.close();
+  using installation = await openInstallation(flags, signal);
+  const found = await Promise.all(
+    queues.map(async ({ of, queue }) => {
+      const depth = await approximateDepth(installation, queue, signal);
+      const deadLetters = await readDeadLetters(createQueueBrowser(installation.sqs, installation.urlPrefix, queue), {
+        most: limit,
+        signal,
+      });
+      const listed = deadLetters.slice(0, limit);
+      return { of, queue, listed, unlisted: depth - listed.length };
+    }),
+  );
+  const rows = found.flatMap(({ of, queue, listed }) => listed.map((deadLetter) => ({ of, queue, deadLetter })));
+  if (output === 'json') printJson(rows.map(toJson));
+  else printLines(rows.length === 0 ? ['no dead letters'] : toTable(rows));
+  for (const { queue, unlisted } of found.filter((one) => one.unlisted > 0)) {
+    printError(`${queue}: about ${unlisted} more, beyond --limit, behind ten of the same object, or in flight`);
   }
+  return 0;
 }
 
 async function runRedrive(
@@ -135,30 +129,26 @@ async function runRedrive(
       'resync is not redriven: its next run lists everything again; outrigger dlq delete --controller resync',
     );
   const queues = queuesOf(controllers, controller, names);
-  const installation = await openInstallation(flags, signal);
+  using installation = await openInstallation(flags, signal);
   const counts = { sent: 0, 'would-be-sent': 0, kept: 0, refused: 0 };
-  try {
-    const send = createSend(installation.sqs, installation.urlPrefix);
-    const matches = ({ messageId, message }: DeadLetter) =>
-      (id === undefined || messageId === id) &&
-      (requested === undefined || (message !== undefined && matchesKey(requested, keyOfMessage(message))));
-    const drain = async (queue: string) => {
-      const deps = {
-        browser: createQueueBrowser(installation.sqs, installation.urlPrefix, queue),
-        send,
-        now: () => new Date(),
-      };
-      for await (const redriven of redrive(deps, { matches, dryRun, signal })) {
-        counts[redriven.type] += 1;
-        printLines([redriveLine(redriven, queue)]);
-      }
+  const send = createSend(installation.sqs, installation.urlPrefix);
+  const matches = ({ messageId, message }: DeadLetter) =>
+    (id === undefined || messageId === id) &&
+    (requested === undefined || (message !== undefined && matchesKey(requested, keyOfMessage(message))));
+  const drain = async (queue: string) => {
+    const deps = {
+      browser: createQueueBrowser(installation.sqs, installation.urlPrefix, queue),
+      send,
+      now: () => new Date(),
     };
-    // Every queue is drained to its end, so that all received messages are released, even if one queue cannot be read.
-    const results = await Promise.allSettled(queues.map(({ queue }) => drain(queue)));
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
-  } finally {
-    installation.close();
-  }
+    for await (const redriven of redrive(deps, { matches, dryRun, signal })) {
+      counts[redriven.type] += 1;
+      printLines([redriveLine(redriven, queue)]);
+    }
+  };
+  // Every queue is drained to its end, so that all received messages are released, even if one queue cannot be read.
+  const results = await Promise.allSettled(queues.map(({ queue }) => drain(queue)));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
   const done = dryRun ? `${counts['would-be-sent']} would be sent` : `${counts.sent + counts.kept} sent`;
   const remaining = counts.kept + counts.refused;
   printLines([`${done}${remaining === 0 ? '' : `, ${remaining} not deleted`}`]);

@@ -5,13 +5,13 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { collectionName } from 'outrigger/internal/core/key';
 import { redact } from 'outrigger/internal/core/redact';
 import { listPages } from 'outrigger/internal/kube/client/read';
-import { objectTones } from '../console/health.ts';
 import { objectRow } from '../console/object-row.ts';
-import type { ObjectRow } from '../console/wire.ts';
+import { type ObjectRow, objectTones } from '../console/wire.ts';
 import { alignColumns } from '../dev/columns.ts';
 import { isForeignKind, statusSlicesOf } from '../dev/readiness.ts';
 import { loadProject } from '../project/project.ts';
 import {
+  acting,
   formatError,
   jsonOption,
   type Output,
@@ -19,7 +19,6 @@ import {
   printError,
   printJson,
   printLines,
-  runCommand,
 } from './command.ts';
 import {
   clusterClient,
@@ -52,10 +51,7 @@ export function getCommand(): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', helpText)
-    .action(
-      async (kind: string | undefined, flags: Flags) =>
-        await runCommand('get', async (signal) => await run(kind, flags, signal)),
-    );
+    .action(acting(run));
 }
 
 const helpText = `
@@ -73,27 +69,23 @@ async function run(kind: string | undefined, { output, ...flags }: Flags, signal
   if (wanted.length === 0)
     throw new UserError(`no controller has the kind ${JSON.stringify(kind)}; outrigger get lists all objects`);
   const kinds = [...new Map(wanted.map((one) => [collectionName(one.declaration.resource), one])).values()];
-  const installation = await openInstallation(flags, signal);
-  try {
-    const only = flags.cluster === undefined ? undefined : [await requireClusterName(flags.cluster, installation)];
-    const clusters = only ?? (await requireRegistry(installation.registry).list());
-    const read = await Promise.allSettled(
-      clusters.flatMap((cluster) =>
-        kinds.map((one) => readRows(installation, registry, { cluster, controller: one, ...flags, signal })),
-      ),
-    );
-    const rows = read
-      .flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-      .filter(({ state }) => flags.state === undefined || state === flags.state)
-      .sort((a, b) => states.indexOf(a.state) - states.indexOf(b.state) || (a.id < b.id ? -1 : 1));
-    if (output === 'json') printJson(rows);
-    else printLines(rows.length === 0 ? ['no objects'] : alignColumns([titles, ...rows.map(cells)]), toneOfLine);
-    const problems = read.flatMap((one) => (one.status === 'rejected' ? [formatError(one.reason)] : []));
-    for (const problem of new Set(problems)) printError(problem, () => 'red');
-    return problems.length === 0 ? 0 : 1;
-  } finally {
-    installation.close();
-  }
+  using installation = await openInstallation(flags, signal);
+  const only = flags.cluster === undefined ? undefined : [await requireClusterName(flags.cluster, installation)];
+  const clusters = only ?? (await requireRegistry(installation.registry).list());
+  const read = await Promise.allSettled(
+    clusters.flatMap((cluster) =>
+      kinds.map((one) => readRows(installation, registry, { cluster, controller: one, ...flags, signal })),
+    ),
+  );
+  const rows = read
+    .flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+    .filter(({ state }) => flags.state === undefined || state === flags.state)
+    .sort((a, b) => states.indexOf(a.state) - states.indexOf(b.state) || (a.id < b.id ? -1 : 1));
+  if (output === 'json') printJson(rows);
+  else printLines(rows.length === 0 ? ['no objects'] : alignColumns([titles, ...rows.map(cells)]), toneOfLine);
+  const problems = read.flatMap((one) => (one.status === 'rejected' ? [formatError(one.reason)] : []));
+  for (const problem of new Set(problems)) printError(problem, () => 'red');
+  return problems.length === 0 ? 0 : 1;
 }
 
 async function readRows(

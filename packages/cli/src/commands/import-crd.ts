@@ -11,7 +11,7 @@ import { parseManifests } from 'outrigger/internal/testing/manifests';
 import { replaceFile } from '../dev/replace-file.ts';
 import { importCrd, importedHeader } from '../import/import-crd.ts';
 import { isRepository, readTextFile } from '../project/project.ts';
-import { printLines, runCommand } from './command.ts';
+import { acting, printLines } from './command.ts';
 import { connectKubeconfig } from './kubeconfig-client.ts';
 
 type Flags = {
@@ -36,10 +36,7 @@ export function importCommand(): Command {
     .option('--zod', 'write a zod schema too')
     .option('--out <folder>', 'the folder of the modules', 'src/kinds')
     .addHelpText('after', helpText)
-    .action(
-      async (from: string, flags: Flags) =>
-        await runCommand('import crd', async (signal) => await run(from, flags, signal)),
-    );
+    .action(acting(run));
   return new Command('import').description('write kinds of other projects').addCommand(crd);
 }
 
@@ -128,13 +125,9 @@ function withinTime<T>(milliseconds: number, work: () => T): T | undefined {
 }
 
 async function readFromCluster(name: string, { kubeconfig, context }: Flags, signal: AbortSignal): Promise<object> {
-  const client = await connectKubeconfig(kubeconfig, context);
-  try {
-    const crd = await getObject(client, CustomResourceDefinition, { name }, { signal });
-    if (crd === undefined)
-      throw new UserError(`the cluster has no CustomResourceDefinition ${name}; kubectl get crds lists the names`);
-    return { apiVersion: CustomResourceDefinition.apiVersion, kind: CustomResourceDefinition.kind, ...crd };
-  } finally {
-    client.close();
-  }
+  using client = await connectKubeconfig(kubeconfig, context);
+  const crd = await getObject(client, CustomResourceDefinition, { name }, { signal });
+  if (crd === undefined)
+    throw new UserError(`the cluster has no CustomResourceDefinition ${name}; kubectl get crds lists the names`);
+  return { apiVersion: CustomResourceDefinition.apiVersion, kind: CustomResourceDefinition.kind, ...crd };
 }

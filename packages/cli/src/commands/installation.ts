@@ -31,6 +31,7 @@ import { printError, printIgnoredProxy } from './command.ts';
 import { readGiven } from './given-settings.ts';
 import {
   awsAccess,
+  inRegion,
   type RegionFlag,
   readSenderCheck,
   readTableLocation,
@@ -38,10 +39,14 @@ import {
 } from './stage-table.ts';
 
 /** The options that choose an installation. */
-export type InstallationFlags = { readonly stage?: string; readonly region?: string; readonly folder: string };
+export type InstallationFlags = {
+  readonly stage?: string;
+  readonly region?: string | undefined;
+  readonly folder: string;
+};
 
 /** The queues and clusters that a command works on. */
-export type Installation = {
+export type Installation = Disposable & {
   /** The name of the project. */
   readonly project: string;
   /** The system that runs here, or a deployment on AWS. */
@@ -62,7 +67,6 @@ export type Installation = {
   readonly environment: () => Promise<Environment>;
   /** Reads whether its functions check who sent a message; undefined if that is not known here. */
   readonly senderCheck: () => Promise<SenderCheckState | undefined>;
-  close(): void;
 };
 
 const callSeconds = 10;
@@ -88,7 +92,7 @@ export async function openInstallation(
 ): Promise<Installation> {
   const settings = readOperatorSettings();
   const project = await readProjectName(process.cwd());
-  const at = region === undefined ? {} : { region };
+  const at = inRegion({ region });
   if (stage !== undefined || settings.QUEUE_URL_PREFIX !== undefined) {
     const sqs = createSqsClient(at);
     const urlPrefix =
@@ -151,7 +155,7 @@ export function localLambda({ lambda: endpoint }: Pick<DevState, 'lambda'>): Lam
 function connect({
   source,
   ...parts
-}: Omit<Installation, 'close' | 'clusters' | 'registry'> & {
+}: Omit<Installation, typeof Symbol.dispose | 'clusters' | 'registry'> & {
   readonly source: ClusterSource | undefined;
 }): Installation {
   printError(`queues: ${parts.urlPrefix}`);
@@ -160,11 +164,11 @@ function connect({
   const registry = source === undefined ? undefined : createClusterRegistry(source, { now });
   const clusters =
     registry === undefined ? undefined : createClusters(registry, { now, client: { userAgent: 'outrigger-cli' } });
-  const close = () => {
+  const end = () => {
     parts.sqs.destroy();
     clusters?.close();
   };
-  return { ...parts, registry, clusters, close };
+  return { ...parts, registry, clusters, [Symbol.dispose]: end };
 }
 
 function sourceAt(location: string | undefined, at: RegionFlag): ClusterSource | undefined {

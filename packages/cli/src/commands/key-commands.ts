@@ -3,23 +3,22 @@
 import { Command } from 'commander';
 import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
 import { UserError } from 'outrigger/internal/core/errors';
-import { isRecord } from 'outrigger/internal/core/json';
 import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
 import { controllerDeadLetterQueue, controllerQueue, finalizerOf } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { sleep } from 'outrigger/internal/core/time';
-import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import { getObject, listPages } from 'outrigger/internal/kube/client/read';
 import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import { createDepth } from 'outrigger/internal/sqs/depth';
 import { keyOfMessage } from 'outrigger/internal/sqs/message';
-import { functionText, watcherFacts, watcherHealth } from '../console/health.ts';
+import { conditionsOf, functionText, watcherFacts, watcherHealth } from '../console/health.ts';
 import { type ObjectExplanation, stateOf } from '../console/object-state.ts';
 import { alignColumns } from '../dev/columns.ts';
 import { readDeadLetters } from '../operations/redrive.ts';
 import { type ListedController, listControllers } from '../project/list-controllers.ts';
 import { loadProject } from '../project/project.ts';
 import {
+  acting,
   checkLimit,
   formatError,
   jsonOption,
@@ -28,7 +27,6 @@ import {
   printError,
   printJson,
   printLines,
-  runCommand,
 } from './command.ts';
 import {
   clusterClient,
@@ -163,10 +161,7 @@ function keyCommand(
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', helpText)
-    .action(
-      async (text: string, flags: Flags) =>
-        await runCommand(name, async (signal) => await openKey(text, flags, signal, act)),
-    );
+    .action(acting((text: string, flags: Flags, signal: AbortSignal) => openKey(text, flags, signal, act)));
 }
 
 async function openKey(
@@ -180,18 +175,14 @@ async function openKey(
   const isName = !/[:/]/.test(text);
   // A key that is wrong is said before a part is asked.
   if (!isName) parseKey(text, controllers);
-  const installation = await openInstallation(flags, signal);
-  try {
-    const whole = isName ? await findByName(text, controllers, installation, { ...flags, signal }) : text;
-    const requested = parseKey(whole, controllers);
-    const controller = requireController(requested.controller, controllers);
-    const cluster = await clusterOfKey(requested, flags.cluster, installation);
-    const key = completeKey(requested, controller, cluster);
-    const entries = await readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal });
-    return await act({ key, controller, installation, entries, folder: flags.folder, signal }, flags);
-  } finally {
-    installation.close();
-  }
+  using installation = await openInstallation(flags, signal);
+  const whole = isName ? await findByName(text, controllers, installation, { ...flags, signal }) : text;
+  const requested = parseKey(whole, controllers);
+  const controller = requireController(requested.controller, controllers);
+  const cluster = await clusterOfKey(requested, flags.cluster, installation);
+  const key = completeKey(requested, controller, cluster);
+  const entries = await readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal });
+  return await act({ key, controller, installation, entries, folder: flags.folder, signal }, flags);
 }
 
 /** Finds the object of a name among the kinds of all controllers. Throws UserError if there is none, or several. */
@@ -294,7 +285,11 @@ async function explain({ key, controller, installation, entries, folder, signal 
     key: redact(keyText(key)),
     ...stateOf(object, { name: controller.name, declaration: loaded?.declaration }, facts),
     notes,
-    conditions: conditionsOf(object),
+    conditions: conditionsOf(object ?? {}).map(({ type, status, reason, message }) => ({
+      type,
+      status,
+      text: [reason, message].filter((part) => part !== '').join(': '),
+    })),
     last,
     nextDueAt: last?.dueAt === undefined ? undefined : new Date(last.dueAt * 1000).toISOString(),
     queued: depth?.visible,
@@ -304,16 +299,6 @@ async function explain({ key, controller, installation, entries, folder, signal 
 
 function keyText(key: ReconcileKey): string {
   return formatReconcileKey(key);
-}
-
-function conditionsOf(object: KubeObject | undefined): Explanation['conditions'] {
-  const conditions =
-    isRecord(object?.status) && Array.isArray(object.status.conditions) ? object.status.conditions : [];
-  return conditions.filter(isRecord).map(({ type, status, reason, message }) => ({
-    type: String(type),
-    status: String(status),
-    text: [reason, message].filter((part) => typeof part === 'string' && part !== '').join(': '),
-  }));
 }
 
 function explainLines(found: Explanation): readonly string[] {

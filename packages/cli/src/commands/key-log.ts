@@ -11,7 +11,9 @@ import { callWithin } from 'outrigger/internal/sqs/call';
 import * as z from 'zod';
 import { endPattern, endWords, FunctionTroubles } from '../console/health.ts';
 import { logFileName, olderLogFile } from '../dev/log-file.ts';
+import { disposable } from './command.ts';
 import type { Installation } from './installation.ts';
+import { inRegion } from './stage-table.ts';
 
 // A controller may have logged a field of the same name with a value of another type.
 const text = z.string().optional().catch(undefined);
@@ -135,7 +137,7 @@ export async function cloudWatchLines(
   { filterPattern, sinceMs, signal }: { filterPattern: string; sinceMs: number; signal: AbortSignal },
 ): Promise<readonly FilteredLogEvent[]> {
   const { CloudWatchLogsClient, paginateFilterLogEvents } = await import('@aws-sdk/client-cloudwatch-logs');
-  const client = new CloudWatchLogsClient({ maxAttempts: 3, ...(region === undefined ? {} : { region }) });
+  using client = disposable(new CloudWatchLogsClient({ maxAttempts: 3, ...inRegion({ region }) }));
   const logGroupName = logGroupOf(urlPrefix, controller);
   try {
     return await callWithin(callSeconds, signal, async (abortSignal) => {
@@ -151,7 +153,5 @@ export async function cloudWatchLines(
     if (error instanceof Error && error.name === 'ResourceNotFoundException')
       throw new UserError(`there is no log group ${logGroupName}; name another --stage or --region`, { cause: error });
     throw error;
-  } finally {
-    client.destroy();
   }
 }

@@ -8,7 +8,7 @@ import { writeTextFile } from '../dev/text-file.ts';
 import { manifestsFolder } from '../project/list-controllers.ts';
 import { projectManifests, readManifestInput } from '../project/manifests.ts';
 import { readTextFile } from '../project/project.ts';
-import { printLines, runCommand, wholeNumber } from './command.ts';
+import { acting, printLines, wholeNumber } from './command.ts';
 
 type Flags = {
   readonly out: string;
@@ -36,7 +36,7 @@ export function manifestsCommand(): Command {
     .option('--memory <amount>', 'the memory limit of a watcher, such as 1Gi', matching(/^\d+[MG]i$/))
     .option('--fleet', 'the fleet watcher in a management cluster, which watches every cluster of the clusters table')
     .addHelpText('after', helpText)
-    .action(async (flags: Flags) => await runCommand('manifests', async () => await run(process.cwd(), flags)));
+    .action(acting(run));
 }
 
 const helpText = `
@@ -58,8 +58,8 @@ const setting = (text: string, before: Readonly<Record<string, string>>): Readon
   return { ...before, [name]: value };
 };
 
-async function run(root: string, flags: Flags): Promise<number> {
-  const { out, check, cluster, set, ...options } = flags;
+async function run({ out, check, cluster, set, ...options }: Flags): Promise<number> {
+  const root = process.cwd();
   const settings = { ...(cluster === undefined ? {} : { CLUSTER: cluster }), ...set };
   const files = await projectManifests(root, await readManifestInput(root), { ...options, settings });
   const folder = path.resolve(root, out);

@@ -7,6 +7,7 @@ import {
 import { controllerQueue } from 'outrigger/internal/core/names';
 import { readAwsSettings } from 'outrigger/internal/settings';
 import { callWithin } from 'outrigger/internal/sqs/call';
+import { disposable } from './command.ts';
 import type { Installation } from './installation.ts';
 
 /** A queue of the deployment, without the prefix, and its mapping; undefined if no function receives from the queue. */
@@ -61,7 +62,7 @@ export async function pausedControllers(
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   if (config.endpoint === undefined && readAwsSettings().isQueueElsewhere) return [];
-  const lambda = new LambdaClient(config);
+  using lambda = disposable(new LambdaClient(config));
   try {
     return await callWithin(shownSeconds, signal, async (abortSignal) =>
       readPaused(lambda, { urlPrefix, names }, { signal: abortSignal }),
@@ -69,8 +70,6 @@ export async function pausedControllers(
   } catch {
     signal.throwIfAborted();
     return undefined;
-  } finally {
-    lambda.destroy();
   }
 }
 

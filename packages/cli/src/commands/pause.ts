@@ -8,7 +8,7 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { controllerQueue } from 'outrigger/internal/core/names';
 import { callWithin } from 'outrigger/internal/sqs/call';
 import { listControllers } from '../project/list-controllers.ts';
-import { printLines, runCommand } from './command.ts';
+import { acting, disposable, printLines } from './command.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { isPaused, readMappings } from './mappings.ts';
 import { requireController } from './parse-key.ts';
@@ -17,26 +17,20 @@ const callSeconds = 20;
 
 /** Makes the command `pause`. */
 export function pauseCommand(): Command {
-  return withInstallationOptions(new Command('pause'))
-    .description('pause a controller in every cluster: its messages wait in its queue')
-    .argument('<controller>', 'its name, such as water-tank')
-    .addHelpText('after', pauseText)
-    .action(
-      async (name: string, flags: InstallationFlags) =>
-        await runCommand('pause', async (signal) => await run(name, 'paused', flags, signal)),
-    );
+  const description = 'pause a controller in every cluster: its messages wait in its queue';
+  return commandOf('pause', 'paused', description).addHelpText('after', pauseText);
 }
 
 /** Makes the command `resume`. */
 export function resumeCommand(): Command {
-  return withInstallationOptions(new Command('resume'))
-    .description('resume a paused controller')
+  return commandOf('resume', 'resumed', 'resume a paused controller').addHelpText('after', resumeText);
+}
+
+function commandOf(command: string, wanted: 'paused' | 'resumed', description: string): Command {
+  return withInstallationOptions(new Command(command))
+    .description(description)
     .argument('<controller>', 'its name, such as water-tank')
-    .addHelpText('after', resumeText)
-    .action(
-      async (name: string, flags: InstallationFlags) =>
-        await runCommand('resume', async (signal) => await run(name, 'resumed', flags, signal)),
-    );
+    .action(acting((name: string, flags: InstallationFlags, signal: AbortSignal) => run(wanted, name, flags, signal)));
 }
 
 const pauseText = `
@@ -95,31 +89,26 @@ export async function setPaused(
 }
 
 async function run(
-  name: string,
   wanted: 'paused' | 'resumed',
+  name: string,
   flags: InstallationFlags,
   signal: AbortSignal,
 ): Promise<number> {
   const controllers = await listControllers(process.cwd());
   const queue = controllerQueue(requireController(name, controllers).name);
-  const installation = await openInstallation(flags, signal);
-  const lambda = new LambdaClient(installation.lambda);
-  try {
-    const { urlPrefix } = installation;
-    const names = controllers.map((one) => one.name);
-    const { changed, paused } = await setPaused(lambda, { name, wanted, names, urlPrefix }, signal);
-    const parameter = paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`;
-    printLines([
-      wanted === 'paused'
-        ? `${name} ${changed ? 'is' : 'was already'} paused: its messages wait in ${queue}`
-        : `${name} ${changed ? 'is resumed' : 'was not paused'}`,
-      ...(installation.on === 'AWS'
-        ? [`the next deployments need ${parameter} (or in serverless.yml, under the stage)`]
-        : []),
-    ]);
-    return 0;
-  } finally {
-    lambda.destroy();
-    installation.close();
-  }
+  using installation = await openInstallation(flags, signal);
+  using lambda = disposable(new LambdaClient(installation.lambda));
+  const { urlPrefix } = installation;
+  const names = controllers.map((one) => one.name);
+  const { changed, paused } = await setPaused(lambda, { name, wanted, names, urlPrefix }, signal);
+  const parameter = paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`;
+  printLines([
+    wanted === 'paused'
+      ? `${name} ${changed ? 'is' : 'was already'} paused: its messages wait in ${queue}`
+      : `${name} ${changed ? 'is resumed' : 'was not paused'}`,
+    ...(installation.on === 'AWS'
+      ? [`the next deployments need ${parameter} (or in serverless.yml, under the stage)`]
+      : []),
+  ]);
+  return 0;
 }

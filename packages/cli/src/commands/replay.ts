@@ -11,7 +11,7 @@ import { getObject } from 'outrigger/internal/kube/client/read';
 import { createSend } from 'outrigger/internal/sqs/send';
 import { replayEntry } from '../operations/replay.ts';
 import { loadProject, readNamespaces } from '../project/project.ts';
-import { formatError, printError, printLines, runCommand } from './command.ts';
+import { acting, formatError, printError, printLines } from './command.ts';
 import { printDryRun, printPlan } from './dry-run/plan.ts';
 import {
   clusterClient,
@@ -45,10 +45,7 @@ export function replayCommand(): Command {
     .option('--wait', 'wait until it has run, print its line, and exit with 1 if it did not succeed')
     .option('--exit-code', 'with --dry-run: exit with 2 when it would change something in the cluster')
     .addHelpText('after', helpText)
-    .action(
-      async (key: string | undefined, flags: Flags) =>
-        await runCommand('replay', async (signal) => await run(key, flags, signal)),
-    );
+    .action(acting(run));
 }
 
 const helpText = `
@@ -75,33 +72,31 @@ async function run(
   signal: AbortSignal,
 ): Promise<number> {
   if (exitCode === true && dryRun !== true) throw new UserError('--exit-code is for --dry-run; add it');
+  if (all === true && dryRun !== true) throw new UserError('--all is for --dry-run; add it');
   const { registry } = await loadProject(process.cwd());
   if (all === true) {
-    if (dryRun !== true) throw new UserError('--all is for --dry-run; add it');
     const controllers = text === undefined ? registry : [requireController(text, registry)];
     const namespaces = await readNamespaces(process.cwd());
-    return await withInstallation(flags, signal, async (installation) => {
-      const on = await requireClusterName(cluster, installation);
-      return await printPlan(controllers, installation, on, { signal, exitCode: exitCode === true, namespaces });
-    });
+    using installation = await openInstallation(flags, signal);
+    const on = await requireClusterName(cluster, installation);
+    return await printPlan(controllers, installation, on, { signal, exitCode: exitCode === true, namespaces });
   }
   if (text === undefined) throw new UserError('no key is named; name one, or with --dry-run every object with --all');
   const requested = parseKey(text, registry);
   const controller = requireController(requested.controller, registry);
-  return await withInstallation(flags, signal, async (installation) => {
-    const on = await clusterOfKey(requested, cluster, installation);
-    const key = completeKey(requested, withKinds(controller), on);
-    const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
-    if (dryRun === true)
-      return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });
-    await requireObject(controller, key, installation, signal);
-    const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
-    if (sent?.accepted !== true)
-      throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`, { cause: sent?.error });
-    printLines([`sent ${redact(formatReconcileKey(key))} (${sent.messageId})`]);
-    if (wait !== true) return 0;
-    return await waitForRun(installation, key, { messageId: `${sent.messageId}`, folder: flags.folder, signal });
-  });
+  using installation = await openInstallation(flags, signal);
+  const on = await clusterOfKey(requested, cluster, installation);
+  const key = completeKey(requested, withKinds(controller), on);
+  const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
+  if (dryRun === true)
+    return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });
+  await requireObject(controller, key, installation, signal);
+  const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
+  if (sent?.accepted !== true)
+    throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`, { cause: sent?.error });
+  printLines([`sent ${redact(formatReconcileKey(key))} (${sent.messageId})`]);
+  if (wait !== true) return 0;
+  return await waitForRun(installation, key, { messageId: `${sent.messageId}`, folder: flags.folder, signal });
 }
 
 /**
@@ -159,17 +154,4 @@ function isRunOf(
 ): boolean {
   const isMerged = Array.isArray(mergedCauses) && mergedCauses.includes('command');
   return id === messageId || (isMerged && Date.parse(timestamp) >= sentMs);
-}
-
-async function withInstallation(
-  flags: InstallationFlags,
-  signal: AbortSignal,
-  use: (installation: Installation) => Promise<number>,
-): Promise<number> {
-  const installation = await openInstallation(flags, signal);
-  try {
-    return await use(installation);
-  } finally {
-    installation.close();
-  }
 }

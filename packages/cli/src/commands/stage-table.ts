@@ -8,9 +8,15 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { resyncQueue } from 'outrigger/internal/core/names';
 import { readAwsSettings } from 'outrigger/internal/settings';
 import { callWithin } from 'outrigger/internal/sqs/call';
+import { disposable } from './command.ts';
 
 /** The region of a command, from its option. */
-export type RegionFlag = { readonly region?: string };
+export type RegionFlag = { readonly region?: string | undefined };
+
+/** The options of a client of AWS, which know no undefined region. */
+export function inRegion({ region }: RegionFlag): { readonly region?: string } {
+  return region === undefined ? {} : { region };
+}
 
 const callSeconds = 10;
 
@@ -60,13 +66,9 @@ export async function readVariables(
   flag: RegionFlag,
   signal: AbortSignal | undefined,
 ): Promise<Readonly<Record<string, string>>> {
-  const client = new LambdaClient(flag);
-  try {
-    const { Environment } = await callWithin(callSeconds, signal, (abortSignal) =>
-      client.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal }),
-    );
-    return Environment?.Variables ?? {};
-  } finally {
-    client.destroy();
-  }
+  using client = disposable(new LambdaClient(inRegion(flag)));
+  const { Environment } = await callWithin(callSeconds, signal, (abortSignal) =>
+    client.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal }),
+  );
+  return Environment?.Variables ?? {};
 }

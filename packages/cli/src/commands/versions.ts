@@ -6,7 +6,7 @@ import { discoverKinds } from 'outrigger/internal/kube/client/discovery';
 import { retryingClient } from 'outrigger/internal/kube/client/retrying-client';
 import { migrateVersions } from '../operations/migrate-versions.ts';
 import { loadOrList } from '../project/list-controllers.ts';
-import { printError, printLines, runCommand } from './command.ts';
+import { acting, printError, printLines } from './command.ts';
 import { findKind } from './find-kind.ts';
 import { connectKubeconfig } from './kubeconfig-client.ts';
 
@@ -20,10 +20,7 @@ export function versionsCommand(): Command {
     .option('--kubeconfig <file>', 'the cluster, as an administrator; by default that of kubectl')
     .option('--context <name>', 'which context of the kubeconfig')
     .addHelpText('after', helpText)
-    .action(
-      async (kind: string, flags: Flags) =>
-        await runCommand('versions migrate', async (signal) => await run(kind, flags, signal)),
-    );
+    .action(acting(run));
   return new Command('versions').description('the stored versions of a kind').addCommand(migrate);
 }
 
@@ -38,16 +35,12 @@ Exit status: 0 when all objects are stored in the new version; 1 when it failed.
 
 async function run(text: string, { kubeconfig, context }: Flags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadOrList(process.cwd());
-  const connected = await connectKubeconfig(kubeconfig, context);
-  try {
-    const client = retryingClient(connected);
-    const kind = findKind(registry, text, (await discoverKinds(client, { signal })).kinds);
-    const onProgress = (objects: number) => printError(`${collectionName(kind)}: ${objects} objects`);
-    const { version, former, objects } = await migrateVersions(client, kind, { onProgress, signal });
-    const what = `${collectionName(kind)} is stored in ${version}`;
-    printLines([former.length === 0 ? `${what} alone` : `${what}: ${objects} objects, none in ${former.join(', ')}`]);
-    return 0;
-  } finally {
-    connected.close();
-  }
+  using connected = await connectKubeconfig(kubeconfig, context);
+  const client = retryingClient(connected);
+  const kind = findKind(registry, text, (await discoverKinds(client, { signal })).kinds);
+  const onProgress = (objects: number) => printError(`${collectionName(kind)}: ${objects} objects`);
+  const { version, former, objects } = await migrateVersions(client, kind, { onProgress, signal });
+  const what = `${collectionName(kind)} is stored in ${version}`;
+  printLines([former.length === 0 ? `${what} alone` : `${what}: ${objects} objects, none in ${former.join(', ')}`]);
+  return 0;
 }

@@ -9,7 +9,7 @@ import { silentLog } from 'outrigger/internal/core/log';
 import { createSend } from 'outrigger/internal/sqs/send';
 import { createWake, parseEvent } from 'outrigger/internal/waking/wake';
 import { loadProject } from '../project/project.ts';
-import { printLines, runCommand } from './command.ts';
+import { acting, printLines } from './command.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 
 /** Makes the command. */
@@ -18,10 +18,7 @@ export function wakeCommand(): Command {
     .description('reconcile the objects that an event outside of the cluster names')
     .argument('<file>', 'the event of EventBridge, as JSON')
     .addHelpText('after', helpText)
-    .action(
-      async (file: string, flags: InstallationFlags) =>
-        await runCommand('wake', async (signal) => await run(file, flags, signal)),
-    );
+    .action(acting(run));
 }
 
 const helpText = `
@@ -39,28 +36,24 @@ async function run(file: string, flags: InstallationFlags, signal: AbortSignal):
   });
   const event = eventOf(file, text);
   const { registry } = await loadProject(process.cwd());
-  const installation = await openInstallation(flags, signal);
+  using installation = await openInstallation(flags, signal);
   const { sqs, urlPrefix, registry: table } = installation;
-  try {
-    const wake = createWake({
-      registry,
-      listClusters: async () => {
-        if (table === undefined) throw new UserError('the clusters table is not known; set CLUSTERS or --stage');
-        return await table.list();
-      },
-      send: createSend(sqs, urlPrefix),
-      log: silentLog,
-      nowMs: () => Date.now(),
-    });
-    const keys = await wake(event, { signal }).catch((error: unknown) => {
-      throw new UserError(`${file}: ${toError(error).message}`, { cause: error });
-    });
-    if (keys === 0) throw new UserError(`${file}: no wake of a controller maps this event to a key`);
-    printLines([keys === 1 ? 'sent 1 key' : `sent ${keys} keys`]);
-    return 0;
-  } finally {
-    installation.close();
-  }
+  const wake = createWake({
+    registry,
+    listClusters: async () => {
+      if (table === undefined) throw new UserError('the clusters table is not known; set CLUSTERS or --stage');
+      return await table.list();
+    },
+    send: createSend(sqs, urlPrefix),
+    log: silentLog,
+    nowMs: () => Date.now(),
+  });
+  const keys = await wake(event, { signal }).catch((error: unknown) => {
+    throw new UserError(`${file}: ${toError(error).message}`, { cause: error });
+  });
+  if (keys === 0) throw new UserError(`${file}: no wake of a controller maps this event to a key`);
+  printLines([keys === 1 ? 'sent 1 key' : `sent ${keys} keys`]);
+  return 0;
 }
 
 /** Reads the event of a file. Throws a UserError with the field that is missing or wrong. */

@@ -6,7 +6,7 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { accessEntries } from 'outrigger/internal/generate/rbac/access-entries';
 import { watchListOf } from 'outrigger/internal/generate/watch-list';
 import { loadProject, readNamespaces, readProjectName } from '../../project/project.ts';
-import { jsonOption, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
+import { acting, jsonOption, outputOption, printError, printJson, printLines } from '../command.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
 import { decommissionCommand } from './decommission.ts';
 import {
@@ -47,10 +47,7 @@ export function clustersCommand(): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', accessText)
-    .action(
-      async (names: readonly string[], flags: AccessFlags) =>
-        await runCommand('clusters access', async () => await runAccess(names, flags)),
-    );
+    .action(acting(runAccess));
   const commands = [
     listCommand(),
     addCommand(),
@@ -99,8 +96,7 @@ async function runAccess(
     revoke,
     ...(fleetWatcher === undefined ? {} : { fleetWatcher: isArn ? { role: fleetWatcher } : {} }),
   };
-  const flags = { ...(table === undefined ? {} : { table }), ...(region === undefined ? {} : { region }) };
-  const location = await tableLocation({ stage, ...flags });
+  const location = await tableLocation({ stage, table, region });
   const { plans, problems } = await readPlans(names, location, target);
   if (output === 'json') printJson(plans);
   else printLines(plans.flatMap(planLines));
@@ -117,7 +113,7 @@ async function readPlans(
   location: string,
   deployment: Omit<AccessTarget, 'watchList'>,
 ): Promise<{ readonly plans: readonly AccessPlan[]; readonly problems: readonly string[] }> {
-  const table = openTable(location, deployment.region === undefined ? {} : { region: deployment.region });
+  const table = openTable(location, { region: deployment.region });
   const { registry } = await loadProject(process.cwd());
   const namespaces = await readNamespaces(process.cwd());
   const entries = accessEntries(registry, deployment.project, namespaces);

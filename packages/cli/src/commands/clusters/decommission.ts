@@ -10,7 +10,7 @@ import { isKindNotServed } from 'outrigger/internal/kube/client/errors';
 import { listPages } from 'outrigger/internal/kube/client/read';
 import { retryingClient } from 'outrigger/internal/kube/client/retrying-client';
 import { loadProject, readProjectName } from '../../project/project.ts';
-import { printLines, runCommand } from '../command.ts';
+import { acting, printLines } from '../command.ts';
 import { connectEntry } from './connect-entry.ts';
 import { namesOf, withDecommissioning } from './edit-table.ts';
 import { changeTable, readTable, type TableFlags, tableLocation } from './table.ts';
@@ -25,10 +25,7 @@ export function decommissionCommand(): Command {
     .argument('<name>', 'the name of the cluster')
     .option('--leave-objects', 'also if objects have finalizers of the controllers, or the cluster cannot be read')
     .addHelpText('after', helpText)
-    .action(
-      async (name: string, flags: Flags) =>
-        await runCommand('clusters decommission', async (signal) => await run(name, flags, signal)),
-    );
+    .action(acting(run));
 }
 
 const helpText = `
@@ -55,17 +52,13 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   if (flags.leaveObjects !== true) {
     const { registry } = await loadProject(process.cwd());
     const project = await readProjectName(process.cwd());
-    const client = await connectEntry(name, parseEntry(name, entries.get(name)), flags);
-    try {
-      const kept = await countFinalizers(retryingClient(client), registry, { project, signal });
-      if (kept.length > 0)
-        throw new UserError(
-          `cluster "${name}": ${kept.join(', ')} with a finalizer that nothing would remove; ` +
-            'delete them and wait, or run outrigger detach, or give --leave-objects if the cluster goes with them',
-        );
-    } finally {
-      client.close();
-    }
+    using client = await connectEntry(name, parseEntry(name, entries.get(name)), flags);
+    const kept = await countFinalizers(retryingClient(client), registry, { project, signal });
+    if (kept.length > 0)
+      throw new UserError(
+        `cluster "${name}": ${kept.join(', ')} with a finalizer that nothing would remove; ` +
+          'delete them and wait, or run outrigger detach, or give --leave-objects if the cluster goes with them',
+      );
   }
   const after = await changeTable(location, flags, (now) => withDecommissioning(now, name));
   printLines([

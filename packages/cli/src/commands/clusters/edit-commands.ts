@@ -5,8 +5,17 @@ import { type ClusterEntry, type EntryWatcher, moveOf } from 'outrigger/internal
 import { UserError } from 'outrigger/internal/core/errors';
 import { parseJson } from 'outrigger/internal/core/json';
 import { callWithin } from 'outrigger/internal/sqs/call';
-import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
-import type { RegionFlag } from '../stage-table.ts';
+import {
+  acting,
+  disposable,
+  jsonOption,
+  type Output,
+  outputOption,
+  printError,
+  printJson,
+  printLines,
+} from '../command.ts';
+import { inRegion, type RegionFlag } from '../stage-table.ts';
 import { namesOf, type TableEntries, withEntry, withoutEntry, withPaused, withWatcher } from './edit-table.ts';
 import { readEntry } from './read-entry.ts';
 import { changeTable, openTable, type TableFlags, tableLocation } from './table.ts';
@@ -22,10 +31,7 @@ export function listCommand(): Command {
     .description('list the clusters of the table')
     .addOption(outputOption())
     .addOption(jsonOption())
-    .action(
-      async ({ output, ...flags }: TableFlags & { readonly output: Output }) =>
-        await runCommand('clusters list', async () => await runList(flags, output)),
-    );
+    .action(acting(runList));
 }
 
 /** Makes the command that adds an entry. */
@@ -36,17 +42,16 @@ export function addCommand(): Command {
     .argument('<file>', 'a JSON file with the entry')
     .option('--replace', 'replace the entry of this cluster', false)
     .addHelpText('after', addText)
-    .action(
-      async (name: string, file: string, { replace, ...flags }: AddFlags) =>
-        await runCommand('clusters add', async () => {
-          const value = await readEntry(name, file);
-          const watcher = await readWatcher(flags);
-          return await change(flags, (entries) => {
-            const added = withEntry(entries, { name, value, replace });
-            return watcher === undefined ? added : withWatcher(added, name, watcher);
-          });
-        }),
-    );
+    .action(acting(runAdd));
+}
+
+async function runAdd(name: string, file: string, { replace, ...flags }: AddFlags): Promise<number> {
+  const value = await readEntry(name, file);
+  const watcher = await readWatcher(flags);
+  return await change(flags, (entries) => {
+    const added = withEntry(entries, { name, value, replace });
+    return watcher === undefined ? added : withWatcher(added, name, watcher);
+  });
 }
 
 type AddFlags = TableFlags & WatcherFlags & { readonly replace: boolean };
@@ -64,14 +69,13 @@ export function setWatcherCommand(): Command {
     .description('name a watcher in the entry of a cluster, or its new id after its role was made again')
     .argument('<name>', 'the name of the cluster')
     .addHelpText('after', setWatcherText)
-    .action(
-      async (name: string, flags: TableFlags & WatcherFlags) =>
-        await runCommand('clusters set-watcher', async () => {
-          const watcher = await readWatcher(flags);
-          if (watcher === undefined) throw new UserError('no watcher is named; give --watcher-role');
-          return await change(flags, (entries) => withWatcher(entries, name, watcher));
-        }),
-    );
+    .action(acting(runSetWatcher));
+}
+
+async function runSetWatcher(name: string, flags: TableFlags & WatcherFlags): Promise<number> {
+  const watcher = await readWatcher(flags);
+  if (watcher === undefined) throw new UserError('no watcher is named; give --watcher-role');
+  return await change(flags, (entries) => withWatcher(entries, name, watcher));
 }
 
 const setWatcherText = `
@@ -88,13 +92,12 @@ export function pauseCommands(): readonly Command[] {
       .argument('<name>', 'the name of the cluster')
       .addHelpText('after', help)
       .action(
-        async (name: string, flags: TableFlags) =>
-          await runCommand(`clusters ${command}`, async () => {
-            const location = await tableLocation(flags);
-            await changeTable(location, flags, (entries) => withPaused(entries, name, command === 'pause'));
-            printLines([command === 'pause' ? pausedLine(name) : `${name} is resumed within a minute`]);
-            return 0;
-          }),
+        acting(async (name: string, flags: TableFlags) => {
+          const location = await tableLocation(flags);
+          await changeTable(location, flags, (entries) => withPaused(entries, name, command === 'pause'));
+          printLines([command === 'pause' ? pausedLine(name) : `${name} is resumed within a minute`]);
+          return 0;
+        }),
       );
   return [
     make('pause', 'pause a cluster: nothing of it is reconciled, and its keys are kept', pauseText),
@@ -123,10 +126,7 @@ export function removeCommand(): Command {
   return withTableOptions(new Command('remove'))
     .description('remove a cluster from the table, after it was decommissioned')
     .argument('<name>', 'the name of the cluster')
-    .action(
-      async (name: string, flags: TableFlags) =>
-        await runCommand('clusters remove', async () => await change(flags, (entries) => withoutEntry(entries, name))),
-    );
+    .action(acting((name: string, flags: TableFlags) => change(flags, (entries) => withoutEntry(entries, name))));
 }
 
 /** Makes the command that copies parameters into the table. */
@@ -134,15 +134,14 @@ export function migrateCommand(): Command {
   return withTableOptions(new Command('migrate'))
     .description('copy the entries that are parameters of Systems Manager into the table')
     .argument('<path>', 'the path of the parameters, such as /outrigger/dev/clusters/')
-    .action(
-      async (path: string, flags: TableFlags) =>
-        await runCommand('clusters migrate', async () => {
-          const copied = await readParameters(path, flags);
-          const add = (entries: TableEntries, [name, value]: readonly [string, unknown]) =>
-            withEntry(entries, { name, value, replace: false });
-          return await change(flags, (entries) => [...copied].reduce(add, entries));
-        }),
-    );
+    .action(acting(runMigrate));
+}
+
+async function runMigrate(path: string, flags: TableFlags): Promise<number> {
+  const copied = await readParameters(path, flags);
+  const add = (entries: TableEntries, [name, value]: readonly [string, unknown]) =>
+    withEntry(entries, { name, value, replace: false });
+  return await change(flags, (entries) => [...copied].reduce(add, entries));
 }
 
 async function change(flags: TableFlags, edit: (entries: TableEntries) => TableEntries): Promise<number> {
@@ -152,7 +151,7 @@ async function change(flags: TableFlags, edit: (entries: TableEntries) => TableE
   return 0;
 }
 
-async function runList(flags: TableFlags, output: Output): Promise<number> {
+async function runList({ output, ...flags }: TableFlags & { readonly output: Output }): Promise<number> {
   const location = await tableLocation(flags);
   const table = openTable(location, flags);
   const rows: Row[] = [];
@@ -191,21 +190,17 @@ function rowLine({ name, access, server, decommissioning, paused, moving, watche
   return `${name}  ${access}  ${server}${state}${move}${senders}`;
 }
 
-async function readParameters(path: string, { region }: RegionFlag): Promise<ReadonlyMap<string, unknown>> {
+async function readParameters(path: string, flag: RegionFlag): Promise<ReadonlyMap<string, unknown>> {
   const prefix = `${path.replace(/\/+$/, '')}/`;
-  const client = new SSMClient(region === undefined ? {} : { region });
-  try {
-    const copied = await callWithin(readSeconds, undefined, async (abortSignal) => {
-      const found = new Map<string, unknown>();
-      const path = { Path: prefix, WithDecryption: true };
-      for await (const page of paginateGetParametersByPath({ client }, path, { abortSignal }))
-        for (const { Name = '', Value = '' } of page.Parameters ?? [])
-          found.set(Name.slice(prefix.length), parseJson(Value) ?? null);
-      return found;
-    });
-    if (copied.size === 0) throw new UserError(`${prefix}: no parameters there; name the path of the entries`);
-    return copied;
-  } finally {
-    client.destroy();
-  }
+  using client = disposable(new SSMClient(inRegion(flag)));
+  const copied = await callWithin(readSeconds, undefined, async (abortSignal) => {
+    const found = new Map<string, unknown>();
+    const path = { Path: prefix, WithDecryption: true };
+    for await (const page of paginateGetParametersByPath({ client }, path, { abortSignal }))
+      for (const { Name = '', Value = '' } of page.Parameters ?? [])
+        found.set(Name.slice(prefix.length), parseJson(Value) ?? null);
+    return found;
+  });
+  if (copied.size === 0) throw new UserError(`${prefix}: no parameters there; name the path of the entries`);
+  return copied;
 }

@@ -15,17 +15,14 @@ import { awsAccess, type RegionFlag, readTableLocation } from '../stage-table.ts
 import { formatTable, type TableEntries } from './edit-table.ts';
 
 /** The options that choose a table. */
-export type TableFlags = RegionFlag & { readonly stage?: string; readonly table?: string };
+export type TableFlags = RegionFlag & { readonly stage?: string; readonly table?: string | undefined };
 
 /** Finds the table: --table, or the table of the stage, or without a stage CLUSTERS. Throws UserError. */
 export async function tableLocation({ stage, table, region }: TableFlags): Promise<string> {
   // A file's path is made absolute, so that it cannot be mistaken for another location.
   if (table !== undefined) return /^(s3|ssm):/.test(table) ? table : path.resolve(table);
   if (stage !== undefined)
-    return await readTableLocation(
-      deploymentPrefix(stage, await readProjectName(process.cwd())),
-      region === undefined ? {} : { region },
-    );
+    return await readTableLocation(deploymentPrefix(stage, await readProjectName(process.cwd())), { region });
   const { CLUSTERS } = readOperatorSettings();
   if (CLUSTERS === undefined) throw new UserError('no clusters table is named; give --stage or --table');
   return CLUSTERS;

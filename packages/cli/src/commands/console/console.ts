@@ -17,7 +17,7 @@ import { createStageSource, type StageCluster } from '../../console/stage/stage-
 import { explainListening } from '../../dev/explain-error.ts';
 import { loadProject } from '../../project/project.ts';
 import { tableLocation } from '../clusters/table.ts';
-import { formatError, portNumber, printError, printLines, runCommand } from '../command.ts';
+import { acting, formatError, portNumber, printError, printLines } from '../command.ts';
 import { openInstallation } from '../installation.ts';
 import { readKeyLog } from '../key-log.ts';
 import { openInBrowser } from '../open-in-browser.ts';
@@ -47,7 +47,7 @@ export function consoleCommand(): Command {
     .option('--open', 'open the console in the browser')
     .option('--read-only', 'refuse every action but dry runs')
     .addHelpText('after', helpText)
-    .action(async (flags: Flags) => await runCommand('console', async (signal) => await run(flags, signal)));
+    .action(acting(run));
 }
 
 const helpText = `
@@ -66,12 +66,11 @@ const pastMilliseconds = 24 * 3_600_000;
 
 async function run({ stage, region, folder, port, open, readOnly }: Flags, stopped: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
-  const at = region === undefined ? {} : { region };
+  const at = { region };
   const aws = awsAccess(at);
   const now = () => new Date();
   await using parts = new AsyncDisposableStack();
-  const installation = await openInstallation({ stage, folder, ...at }, stopped);
-  parts.defer(() => installation.close());
+  const installation = parts.use(await openInstallation({ stage, folder, ...at }, stopped));
   const { sqs, urlPrefix, project, lambda } = installation;
   const table = await tableLocation({ stage, ...at });
   const { arn } = await callerIdentity({ ...aws, endpoint: readAwsSettings().stsEndpoint });

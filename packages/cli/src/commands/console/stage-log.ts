@@ -5,7 +5,7 @@ import { callWithin } from 'outrigger/internal/sqs/call';
 import { endPattern } from '../../console/health.ts';
 import type { LogLine } from '../../console/stage/stage-source.ts';
 import { logGroupOf } from '../key-log.ts';
-import type { RegionFlag } from '../stage-table.ts';
+import { inRegion, type RegionFlag } from '../stage-table.ts';
 
 /** The log of a stage. */
 export type StageLog = {
@@ -28,7 +28,7 @@ const callSeconds = 20;
 /** Opens the log. */
 export async function openStageLog(urlPrefix: string, region: RegionFlag, now: () => number): Promise<StageLog> {
   const sdk = await import('@aws-sdk/client-cloudwatch-logs');
-  const client: CloudWatchLogsClient = new sdk.CloudWatchLogsClient({ maxAttempts: 3, ...region });
+  const client: CloudWatchLogsClient = new sdk.CloudWatchLogsClient({ maxAttempts: 3, ...inRegion(region) });
   const startedAt = now();
   /** The ids of the events of the overlap, by controller. */
   const known = new Map<string, ReadonlyMap<string, number>>();

@@ -4,7 +4,7 @@
 import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { functionLimits } from 'outrigger/internal/core/controller-options';
 import { controllerQueue, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
-import { formatError } from '../command.ts';
+import { disposable, formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
 import { isPaused, readMappings } from '../mappings.ts';
 import { checkFunctions } from './check-functions.ts';
@@ -63,14 +63,12 @@ async function askLambda(
   unknown: (error: string) => Finding,
   ask: (lambda: LambdaClient, signal: AbortSignal) => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> {
-  const lambda = new LambdaClient(config);
+  using lambda = disposable(new LambdaClient(config));
   try {
     return await ask(lambda, AbortSignal.any([signal, AbortSignal.timeout(callSeconds * 1000)]));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     return [unknown(formatError(error))];
-  } finally {
-    lambda.destroy();
   }
 }
 

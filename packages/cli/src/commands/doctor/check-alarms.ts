@@ -19,16 +19,16 @@ export async function checkAlarms(
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const about = 'alarms';
-  const flag = region === undefined ? {} : { region };
   try {
     // Every deployment with alarms has this one.
     const alarm = `${urlPrefix.split('/').at(-1)}${resyncQueue}-not-run`;
     const named = { Action: 'DescribeAlarms', Version: '2010-08-01', 'AlarmNames.member.1': alarm };
-    const [, topic] = /<AlarmActions>\s*<member>([^<]+)<\/member>/.exec(await query('monitoring', named, flag)) ?? [];
+    const [, topic] =
+      /<AlarmActions>\s*<member>([^<]+)<\/member>/.exec(await query('monitoring', named, { region })) ?? [];
     if (topic === undefined)
       return [warnFinding(about, 'there is none', `to have them: ${deploy} --param MONITORING=lean, or full`)];
     const attributes = { Action: 'GetTopicAttributes', Version: '2010-03-31', TopicArn: topic };
-    const text = await query('sns', attributes, flag);
+    const text = await query('sns', attributes, { region });
     const [, confirmed = '0'] = /<key>SubscriptionsConfirmed<\/key>\s*<value>(\d+)<\/value>/.exec(text) ?? [];
     const [, pending = '0'] = /<key>SubscriptionsPending<\/key>\s*<value>(\d+)<\/value>/.exec(text) ?? [];
     if (Number(confirmed) > 0) return [passFinding(about, `${confirmed} subscriptions to ${topic}`)];

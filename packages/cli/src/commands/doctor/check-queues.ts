@@ -6,7 +6,7 @@ import { maxReceiveCountOf, visibilitySecondsOf } from 'outrigger/internal/core/
 import { timersQueue } from 'outrigger/internal/core/names';
 import { callWithin, isMissingQueue } from 'outrigger/internal/sqs/call';
 import { queueUrl } from 'outrigger/internal/sqs/sqs-client';
-import { formatError } from '../command.ts';
+import { disposable, formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
 import { type ExpectedQueue, parseRedrivePolicy } from './expected-queues.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
@@ -70,7 +70,7 @@ async function withTimeoutOfStage(
   queue: ExpectedQueue,
   signal: AbortSignal,
 ): Promise<ExpectedQueue | { readonly error: string }> {
-  const lambda = new LambdaClient(config);
+  using lambda = disposable(new LambdaClient(config));
   const FunctionName = `${urlPrefix.split('/').at(-1)}${queue.name.replace(/\.fifo$/, '')}`;
   try {
     const { Timeout: seconds } = await callWithin(callSeconds, signal, (abortSignal) =>
@@ -80,8 +80,6 @@ async function withTimeoutOfStage(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     return { error: formatError(error) };
-  } finally {
-    lambda.destroy();
   }
 }
 

@@ -24,7 +24,7 @@ export async function checkSchedule(
 ): Promise<readonly Finding[]> {
   const name = `${urlPrefix.split('/').at(-1)}${resyncQueue}`;
   try {
-    const caller = { ...awsAccess(given === undefined ? {} : { region: given }), endpoint: readAwsSettings().endpoint };
+    const caller = { ...awsAccess({ region: given }), endpoint: readAwsSettings().endpoint };
     const region = await caller.region();
     const host = `scheduler.${region}.${partitionOf(region).dnsSuffix}`;
     const path = `/schedules/${name}`;

@@ -5,7 +5,7 @@ import { findRole } from 'outrigger/internal/clusters/auth/aws-identity';
 import type { EntryWatcher } from 'outrigger/internal/clusters/registry/entry';
 import { formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
-import { iamCaller } from '../stage-table.ts';
+import { iamCaller, type RegionFlag } from '../stage-table.ts';
 import type { Sender } from './check-cluster.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
@@ -41,8 +41,7 @@ export async function checkSenders(
       named.push(...watchers.map((watcher) => ({ ...watcher, cluster: name })));
     }
     const at = `${stage === undefined ? '' : ` --stage ${stage}`}${region === undefined ? '' : ` --region ${region}`}`;
-    const flag = region === undefined ? {} : { region };
-    const roles = await checkRoles(named, { at, flag });
+    const roles = await checkRoles(named, { at, flag: { region } });
     // A role that was made again is one finding.
     const isMadeAgain = roles.some(({ state }) => state === 'wrong');
     const watchers = isMadeAgain ? [] : checkWatchers(named, senders, at);
@@ -62,7 +61,7 @@ function unnamedFinding(unnamed: readonly string[], at: string): readonly Findin
 /** Compares the ids of the entries with those of IAM. A role of another account cannot be read. */
 async function checkRoles(
   named: readonly (EntryWatcher & { readonly cluster: string })[],
-  { at, flag }: { readonly at: string; readonly flag: { readonly region?: string } },
+  { at, flag }: { readonly at: string; readonly flag: RegionFlag },
 ): Promise<readonly Finding[]> {
   const caller = iamCaller(flag);
   const roles = new Map<string, ReturnType<typeof findRole>>();

@@ -5,7 +5,7 @@ import { connectTo } from 'outrigger/internal/clusters/connect';
 import { parseEntry } from 'outrigger/internal/clusters/registry/entry';
 import { loadOrList } from '../../project/list-controllers.ts';
 import { readNamespaces } from '../../project/project.ts';
-import { formatError, jsonOption, type Output, outputOption, printJson, printLines, runCommand } from '../command.ts';
+import { acting, formatError, jsonOption, type Output, outputOption, printJson, printLines } from '../command.ts';
 import {
   type Installation,
   type InstallationFlags,
@@ -36,7 +36,7 @@ export function doctorCommand(): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', helpText)
-    .action(async (flags: Flags) => await runCommand('doctor', async (signal) => await run(flags, signal)));
+    .action(acting(run));
 }
 
 const helpText = `
@@ -59,36 +59,32 @@ Exit status: 0 when nothing is wrong, 1 when something is. Warnings do not count
 async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
   const { problem, names, ...project } = await loadOrList(process.cwd());
   const registry = problem === undefined ? project.registry : undefined;
-  const installation = await openInstallation(flags, signal);
-  try {
-    if (cluster !== undefined) await requireClusterName(cluster, installation);
-    const deploy =
-      installation.on === 'AWS'
-        ? `if it was never deployed: npx osls deploy --stage ${flags.stage ?? 'STAGE'}`
-        : 'restart outrigger dev';
-    const [{ findings: clusters, senders }, ...parts] = await Promise.all([
-      checkClusters(installation, registry, cluster, signal),
-      checkQueues(installation, expectedQueues(registry ?? [], names), { deploy, signal }),
-      installation.on === 'AWS'
-        ? checkAccount(installation, names, { deploy, signal })
-        : checkPaused(installation, names, { signal }),
-      installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
-      checkRuns(installation, names, { folder: flags.folder, signal }),
-    ]);
-    const checked = await checkSenders(installation, { only: cluster, stage: flags.stage, senders });
-    const findings = [
-      ...credentialsFinding(installation),
-      ...checkFolder(problem),
-      ...parts.flat(),
-      ...clusters,
-      ...checked,
-    ];
-    if (output === 'json') printJson(findings);
-    else printLines(findingLines(findings), colourOf);
-    return findings.some(({ state }) => state === 'wrong') ? 1 : 0;
-  } finally {
-    installation.close();
-  }
+  using installation = await openInstallation(flags, signal);
+  if (cluster !== undefined) await requireClusterName(cluster, installation);
+  const deploy =
+    installation.on === 'AWS'
+      ? `if it was never deployed: npx osls deploy --stage ${flags.stage ?? 'STAGE'}`
+      : 'restart outrigger dev';
+  const [{ findings: clusters, senders }, ...parts] = await Promise.all([
+    checkClusters(installation, registry, cluster, signal),
+    checkQueues(installation, expectedQueues(registry ?? [], names), { deploy, signal }),
+    installation.on === 'AWS'
+      ? checkAccount(installation, names, { deploy, signal })
+      : checkPaused(installation, names, { signal }),
+    installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
+    checkRuns(installation, names, { folder: flags.folder, signal }),
+  ]);
+  const checked = await checkSenders(installation, { only: cluster, stage: flags.stage, senders });
+  const findings = [
+    ...credentialsFinding(installation),
+    ...checkFolder(problem),
+    ...parts.flat(),
+    ...clusters,
+    ...checked,
+  ];
+  if (output === 'json') printJson(findings);
+  else printLines(findingLines(findings), colourOf);
+  return findings.some(({ state }) => state === 'wrong') ? 1 : 0;
 }
 
 /** The queues were found, so the credentials are valid; their URL contains the account. */

@@ -17,7 +17,7 @@ import {
   registryFile,
   requireProject,
 } from '../../project/project.ts';
-import { printLines, runCommand } from '../command.ts';
+import { acting, printLines } from '../command.ts';
 import { type NewNames, newFiles, newLines, newNames } from './controller-files.ts';
 import { type SourceFile, withEntry, withImport } from './edit-source.ts';
 import { exampleFiles } from './example-files.ts';
@@ -35,14 +35,7 @@ export function newCommand(): Command {
     .option('--cluster-scoped', 'objects of the kind have no namespace; what they own is in the namespace default')
     .option('--example <example>', 'copy an example of the package in place of a new kind: cron-job, external-dns, ...')
     .addHelpText('after', helpText)
-    .action(
-      async (name: string | undefined, flags: Flags) =>
-        await runCommand('new controller', async () =>
-          flags.example === undefined
-            ? await run(process.cwd(), name ?? '', flags)
-            : await runExample(process.cwd(), flags.example),
-        ),
-    );
+    .action(acting(run));
   return new Command('new')
     .description('write a new project, or a new controller')
     .addCommand(newProjectCommand())
@@ -75,9 +68,11 @@ const reservedVariables = new Set([
 /** Names that the kind cannot have: the new sources use them. */
 const reservedKinds = new Set(['ConfigMap', 'Promise', 'ResultOf']);
 
-async function run(root: string, given: string, { group, clusterScoped = false }: Flags): Promise<number> {
+async function run(given: string | undefined, { group, clusterScoped = false, example }: Flags): Promise<number> {
+  const root = process.cwd();
+  if (example !== undefined) return await runExample(root, example);
   const { registry } = await loadProject(root);
-  const names = { ...checkedNames(registry, given, group), isClusterScoped: clusterScoped };
+  const names = { ...checkedNames(registry, given ?? '', group), isClusterScoped: clusterScoped };
   const sources = await readSources(root, names);
   const besideJest = await fileExists(path.join(root, vitestConfig));
   const files = await newFiles(names, { listed: sources, inRepository: await isRepository(root), besideJest });

@@ -11,11 +11,11 @@ import { Command } from 'commander';
 import { UserError } from 'outrigger/internal/core/errors';
 import { isRecord, parseJson } from 'outrigger/internal/core/json';
 import { projectNameProblem } from 'outrigger/internal/core/names';
+import { diffLines } from '../../console/planned-yaml.ts';
 import { writeTextFile } from '../../dev/text-file.ts';
 import { runtimeRoot } from '../../project/own-module.ts';
 import { fileExists, readProjectName, readTextFile } from '../../project/project.ts';
-import { printError, printLines, runCommand } from '../command.ts';
-import { diffLines } from './diff-lines.ts';
+import { acting, printError, printLines } from '../command.ts';
 import {
   type FolderContent,
   formatJson,
@@ -28,7 +28,7 @@ import {
 } from './project-files.ts';
 import { mergeManifest, recordField, suggestedName } from './project-manifest.ts';
 
-type Flags = { readonly name?: string; readonly yes?: true };
+type Flags = { readonly name?: string; readonly yes?: boolean };
 
 /** Makes the command. */
 export function newProjectCommand(): Command {
@@ -37,7 +37,7 @@ export function newProjectCommand(): Command {
     .option('--name <name>', 'the name of the project: part of every name on AWS and in clusters')
     .option('--yes', 'write without asking')
     .addHelpText('after', helpText)
-    .action(async (flags: Flags) => await runCommand('new project', async () => await run(process.cwd(), flags)));
+    .action(acting(run));
 }
 
 const helpText = `
@@ -60,8 +60,8 @@ const tools = ['@kubernetes/client-node', '@types/node', 'osls', 'typescript', '
 /** A file with its new text; without `before` it is new. */
 type Change = { readonly file: string; readonly text: string; readonly before: string | undefined };
 
-async function run(root: string, { name, ...flags }: Flags): Promise<number> {
-  const yes = flags.yes === true;
+async function run({ name, yes = false }: Flags): Promise<number> {
+  const root = process.cwd();
   if (process.features.typescript === undefined)
     throw new UserError(`Node ${process.versions.node} loads no TypeScript, which a project is; use Node 24`);
   if (root === runtimeRoot) throw new UserError('this is a project; make another one in a folder of its own');
@@ -83,7 +83,7 @@ async function run(root: string, { name, ...flags }: Flags): Promise<number> {
   const edited = changes.filter(({ before }) => before !== undefined);
   const added = changes.filter(({ before }) => before === undefined);
   printLines([
-    ...edited.flatMap(({ file, before = '', text }) => [`${file}:`, ...diffLines(before, text)]),
+    ...edited.flatMap(({ file, before = '', text }) => [`${file}:`, ...changedLines(before, text)]),
     ...added.map(({ file }) => `new: ${file}`),
   ]);
   if (!yes && !/^y(es)?$/i.test(await ask('Write these files? (y/n)', 'n'))) {
@@ -103,6 +103,18 @@ async function run(root: string, { name, ...flags }: Flags): Promise<number> {
     `Now: npm install, and npx outrigger new controller Cafe. The project is named ${project}.`,
   ]);
   return 0;
+}
+
+/** The lines of context around a difference. */
+const contextLines = 2;
+
+/** Returns the changed lines, prefixed with `-` or `+`, with the lines around them. */
+function changedLines(before: string, after: string): readonly string[] {
+  const [old = [], now = []] = [before, after].map((text) => text.replace(/\n$/, '').split('\n'));
+  const lines = diffLines(old, now);
+  const isNear = (_: unknown, index: number) =>
+    lines.slice(Math.max(0, index - contextLines), index + contextLines + 1).some(({ mark }) => mark !== ' ');
+  return lines.filter(isNear).map(({ mark, text }) => `${mark} ${text}`);
 }
 
 /** Plans the files of a project. Throws UserError for files that are in the way. */

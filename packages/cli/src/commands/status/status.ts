@@ -14,6 +14,7 @@ import { sleep } from 'outrigger/internal/core/time';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
 import { loadOrList } from '../../project/list-controllers.ts';
 import {
+  acting,
   formatError,
   jsonOption,
   type Output,
@@ -21,7 +22,6 @@ import {
   printError,
   printJson,
   printLines,
-  runCommand,
 } from '../command.ts';
 import {
   clusterClient,
@@ -57,12 +57,7 @@ export function statusCommand(): Command {
     .addOption(jsonOption())
     .option('--watch', 'show it again every few seconds, until Ctrl-C')
     .addHelpText('after', helpText)
-    .action(
-      async (flags: Flags) =>
-        await runCommand('status', async (signal) =>
-          flags.watch === true ? await watch(flags, signal) : await run(flags, signal),
-        ),
-    );
+    .action(acting((flags: Flags, signal: AbortSignal) => (flags.watch ? watch(flags, signal) : run(flags, signal))));
 }
 
 const helpText = `
@@ -107,44 +102,40 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
   const { registry, names: known, problem: notLoaded } = await loadOrList(process.cwd());
   const wanted = controller === undefined ? known : [requireController(controller, known)];
   const controllers = registry.filter(({ name }) => wanted.some((one) => one.name === name));
-  const installation = await openInstallation(flags, signal);
-  try {
-    const one = cluster === undefined ? undefined : [await requireClusterName(cluster, installation)];
-    const names = one ?? (await requireRegistry(installation.registry).list());
-    const controllerNames = wanted.map((one) => one.name);
-    const functionNames = controller === undefined ? watchedFunctions(installation, controllerNames) : controllerNames;
-    const [paused, troubles, queues, clusters] = await Promise.all([
-      pausedControllers(installation, controllerNames, signal),
-      readTroubles(installation, functionNames, { folder, signal }),
-      Promise.all(queuesOf(wanted, controller === undefined).map((one) => readQueue(installation, one, signal))),
-      Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
-    ]);
-    // A deployment whose functions cannot be read still has a status.
-    const senderCheck = await installation.senderCheck().catch(() => undefined);
-    const functions = functionNames.map((name) => {
-      return { name, ...troubles.healthOf(name, paused?.includes(name)) };
-    });
-    const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
-    const others = [
-      ...(notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`]),
-      ...misnamed,
-    ];
-    const { problems, unknown, line } = judge({ clusters, queues, functions, paused, others });
-    if (output === 'json') printJson({ clusters, queues, functions, paused, senderCheck });
-    else {
-      const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
-      const resume = (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
-      const tables = statusLines(clusters, queues, functions);
-      // In a pipe the lines are the tables alone.
-      const first = process.stdout.isTTY === true ? [line, ''] : [];
-      printLines([...first, ...tables, ...(resume.length === 0 ? [] : ['', ...resume]), ...off], colourOf);
-    }
-    for (const one of unknown) printError(one, () => 'yellow');
-    for (const one of problems) printError(one, () => 'red');
-    return problems.length === 0 ? 0 : 1;
-  } finally {
-    installation.close();
+  using installation = await openInstallation(flags, signal);
+  const one = cluster === undefined ? undefined : [await requireClusterName(cluster, installation)];
+  const names = one ?? (await requireRegistry(installation.registry).list());
+  const controllerNames = wanted.map((one) => one.name);
+  const functionNames = controller === undefined ? watchedFunctions(installation, controllerNames) : controllerNames;
+  const [paused, troubles, queues, clusters] = await Promise.all([
+    pausedControllers(installation, controllerNames, signal),
+    readTroubles(installation, functionNames, { folder, signal }),
+    Promise.all(queuesOf(wanted, controller === undefined).map((one) => readQueue(installation, one, signal))),
+    Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
+  ]);
+  // A deployment whose functions cannot be read still has a status.
+  const senderCheck = await installation.senderCheck().catch(() => undefined);
+  const functions = functionNames.map((name) => {
+    return { name, ...troubles.healthOf(name, paused?.includes(name)) };
+  });
+  const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
+  const others = [
+    ...(notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`]),
+    ...misnamed,
+  ];
+  const { problems, unknown, line } = judge({ clusters, queues, functions, paused, others });
+  if (output === 'json') printJson({ clusters, queues, functions, paused, senderCheck });
+  else {
+    const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
+    const resume = (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
+    const tables = statusLines(clusters, queues, functions);
+    // In a pipe the lines are the tables alone.
+    const first = process.stdout.isTTY === true ? [line, ''] : [];
+    printLines([...first, ...tables, ...(resume.length === 0 ? [] : ['', ...resume]), ...off], colourOf);
   }
+  for (const one of unknown) printError(one, () => 'yellow');
+  for (const one of problems) printError(one, () => 'red');
+  return problems.length === 0 ? 0 : 1;
 }
 
 async function readNamed(
@@ -177,20 +168,18 @@ async function readNamed(
 
 type QueuePair = { readonly name: string; readonly queue: string; readonly deadLetterQueue: string };
 
+const sharedQueues: readonly QueuePair[] = [
+  { name: timersQueue, queue: timersQueue, deadLetterQueue: timersDeadLetterQueue },
+  { name: resyncQueue, queue: resyncQueue, deadLetterQueue: resyncDeadLetterQueue },
+];
+
 function queuesOf(controllers: readonly { readonly name: string }[], withShared: boolean): readonly QueuePair[] {
-  return [
-    ...controllers.map(({ name }) => ({
-      name,
-      queue: controllerQueue(name),
-      deadLetterQueue: controllerDeadLetterQueue(name),
-    })),
-    ...(withShared
-      ? [
-          { name: timersQueue, queue: timersQueue, deadLetterQueue: timersDeadLetterQueue },
-          { name: resyncQueue, queue: resyncQueue, deadLetterQueue: resyncDeadLetterQueue },
-        ]
-      : []),
-  ];
+  const own = controllers.map(({ name }) => ({
+    name,
+    queue: controllerQueue(name),
+    deadLetterQueue: controllerDeadLetterQueue(name),
+  }));
+  return withShared ? [...own, ...sharedQueues] : own;
 }
 
 async function readQueue(

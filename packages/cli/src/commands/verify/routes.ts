@@ -7,6 +7,7 @@ import { toError } from 'outrigger/internal/core/errors';
 import { controllerQueue, resyncQueue, timersQueue, wakeFunction } from 'outrigger/internal/core/names';
 import { type Probe, probeEntry } from 'outrigger/internal/sqs/probe';
 import { createSend } from 'outrigger/internal/sqs/send';
+import { disposable } from '../command.ts';
 import type { Installation } from '../installation.ts';
 
 /** The way of one probe: the function that gets it first, timers, and the controller whose function gets it last. */
@@ -41,7 +42,7 @@ export async function sendProbes(
 ): Promise<{ readonly id: string; readonly notSent: ReadonlyMap<string, string> }> {
   const id = randomUUID();
   const send = createSend(sqs, urlPrefix);
-  const lambda = new LambdaClient(config);
+  using lambda = disposable(new LambdaClient(config));
   const notSent = new Map<string, string>();
   await Promise.all(
     routes.map(async ({ from, last }) => {
@@ -60,6 +61,5 @@ export async function sendProbes(
       if (sent?.accepted !== true) notSent.set(from, sent?.reason ?? 'no response');
     }),
   );
-  lambda.destroy();
   return { id, notSent };
 }

@@ -5,13 +5,13 @@ import { timersQueue } from 'outrigger/internal/core/names';
 import { readRoleIds, readTimersSettings } from 'outrigger/internal/settings';
 import { loadProject, readNamespaces } from '../../project/project.ts';
 import {
+  acting,
   jsonOption,
   type Output,
   outputOption,
   printError,
   printJson,
   printLines,
-  runCommand,
   wholeNumber,
 } from '../command.ts';
 import { checkAccount } from '../doctor/check-account.ts';
@@ -41,7 +41,7 @@ export function verifyCommand(): Command {
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', helpText)
-    .action(async (flags: Flags) => await runCommand('verify', async (signal) => await run(flags, signal)));
+    .action(acting(run));
 }
 
 const helpText = `
@@ -61,30 +61,24 @@ Exit status: 0 when everything answered, 1 when something is wrong. Warnings do 
 
 async function run({ cluster, timeout, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
-  const installation = await openInstallation({ ...flags, folder: '' }, signal);
-  try {
-    const at = ` --stage ${flags.stage}${flags.region === undefined ? '' : ` --region ${flags.region}`}`;
-    const deploy = `if it was never deployed: npx osls deploy${at}`;
-    const account = await checkAccount(installation, registry, { deploy, signal });
-    // A queue without a mapping, or with one that is paused, is a finding already, and nothing answers from it.
-    const silent = account.flatMap(({ about }) => /^function of (.*?)(\.fifo)?$/.exec(about)?.[1] ?? []);
-    const routes = routesOf(registry).filter((route) => !visits(route, silent));
-    const sinceMs = Date.now();
-    const namespace = (await readNamespaces(process.cwd()))?.[0];
-    const { id, notSent } = await sendProbes(installation, routes, { cluster, namespace, signal });
-    const sent = routes.filter(({ from }) => !notSent.has(from));
-    const find = await awaitAnswers(installation, sent, { id, sinceMs, seconds: timeout, signal });
-    const roles = await roleIds(installation, signal);
-    const findings = [...account, ...judge(routes, { find, notSent, roles, seconds: timeout, at, deploy })];
-    if (output === 'json') printJson(findings);
-    else printLines(findingLines(findings));
-    printError(
-      'not seen: watchers, alarms, dead-letter queues, rules of EventBridge, Fargate (outrigger verify --help)',
-    );
-    return findings.some(({ state }) => state === 'wrong') ? 1 : 0;
-  } finally {
-    installation.close();
-  }
+  using installation = await openInstallation({ ...flags, folder: '' }, signal);
+  const at = ` --stage ${flags.stage}${flags.region === undefined ? '' : ` --region ${flags.region}`}`;
+  const deploy = `if it was never deployed: npx osls deploy${at}`;
+  const account = await checkAccount(installation, registry, { deploy, signal });
+  // A queue without a mapping, or with one that is paused, is a finding already, and nothing answers from it.
+  const silent = account.flatMap(({ about }) => /^function of (.*?)(\.fifo)?$/.exec(about)?.[1] ?? []);
+  const routes = routesOf(registry).filter((route) => !visits(route, silent));
+  const sinceMs = Date.now();
+  const namespace = (await readNamespaces(process.cwd()))?.[0];
+  const { id, notSent } = await sendProbes(installation, routes, { cluster, namespace, signal });
+  const sent = routes.filter(({ from }) => !notSent.has(from));
+  const find = await awaitAnswers(installation, sent, { id, sinceMs, seconds: timeout, signal });
+  const roles = await roleIds(installation, signal);
+  const findings = [...account, ...judge(routes, { find, notSent, roles, seconds: timeout, at, deploy })];
+  if (output === 'json') printJson(findings);
+  else printLines(findingLines(findings));
+  printError('not seen: watchers, alarms, dead-letter queues, rules of EventBridge, Fargate (outrigger verify --help)');
+  return findings.some(({ state }) => state === 'wrong') ? 1 : 0;
 }
 
 function visits({ from, last }: Route, names: readonly string[]): boolean {
@@ -95,10 +89,7 @@ function visits({ from, last }: Route, names: readonly string[]): boolean {
 async function roleIds({ urlPrefix, region }: Installation, signal: AbortSignal) {
   const name = `${urlPrefix.split('/').at(-1)}${timersQueue}`;
   try {
-    return readRoleIds(
-      readTimersSettings(await readVariables(name, region === undefined ? {} : { region }, signal)),
-      [],
-    );
+    return readRoleIds(readTimersSettings(await readVariables(name, { region }, signal)), []);
   } catch {
     signal.throwIfAborted();
     return undefined;

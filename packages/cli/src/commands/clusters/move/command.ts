@@ -11,7 +11,7 @@ import { retryingClient } from 'outrigger/internal/kube/client/retrying-client';
 import { readAwsSettings } from 'outrigger/internal/settings';
 import { createSend } from 'outrigger/internal/sqs/send';
 import { loadProject, readNamespaces } from '../../../project/project.ts';
-import { printLines, runCommand } from '../../command.ts';
+import { acting, printLines } from '../../command.ts';
 import { type Installation, openInstallation } from '../../installation.ts';
 import { connectKubeconfig } from '../../kubeconfig-client.ts';
 import { awsAccess, type RegionFlag, readTableLocation } from '../../stage-table.ts';
@@ -53,10 +53,7 @@ export function moveCommand(): Command {
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--queue-generation <text>', 'QUEUE_GENERATION of the watcher of the second deployment, if it has one', '')
     .addHelpText('after', moveText)
-    .action(
-      async (name: string, flags: Flags) =>
-        await runCommand('clusters move', async (signal) => await run(name, flags, signal)),
-    );
+    .action(acting(run));
 }
 
 const moveText = `
@@ -86,11 +83,10 @@ const watchedPollSeconds = 5;
 async function run(name: string, flags: Flags, signal: AbortSignal): Promise<number> {
   const { stage: from, to } = flags;
   if (from === to) throw new UserError('--to: is the stage that has the cluster; name another one');
-  const at: RegionFlag = flags.region === undefined ? {} : { region: flags.region };
+  const at: RegionFlag = { region: flags.region };
   await using parts = new AsyncDisposableStack();
   const open = async (stage: string): Promise<Stage> => {
-    const installation = await openInstallation({ stage, folder: '.', ...at }, signal);
-    parts.defer(() => installation.close());
+    const installation = parts.use(await openInstallation({ stage, folder: '.', ...at }, signal));
     const { project, urlPrefix, lambda } = installation;
     const table = await readTableLocation(deploymentPrefix(stage, project), at, signal);
     return { installation, table, functions: await readFunctions(lambda, { stage, project, urlPrefix }, signal) };
@@ -105,7 +101,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   const { registry } = await loadProject(process.cwd());
   const namespaces = await readNamespaces(process.cwd());
   const { project } = source.installation;
-  const connect = async (entry: ClusterEntry): Promise<KubeClient> => await connectEntry(name, entry, at);
+  const connect = async (entry: ClusterEntry) => await connectEntry(name, entry, at);
   const admin = await openAdmin(flags, parts);
   const readEntries = async (): Promise<MoveEntries> => {
     const [before, after] = await Promise.all([source, target].map(({ table }) => readTable(table, at)));
@@ -116,9 +112,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
     if (admin !== undefined) return admin;
     const { target: entry } = await readEntries();
     if (entry === undefined) throw new UserError(`cluster "${name}": is not in the table of ${to} any more`);
-    const client = await connect(entry);
-    parts.defer(() => client.close());
-    return retryingClient(client);
+    return retryingClient(parts.use(await connect(entry)));
   };
   const targetEntry = await readTargetEntry(name, flags);
   const { credentials, now } = awsAccess(at);
@@ -190,9 +184,7 @@ function entryIn(entries: ReadonlyMap<string, unknown> | undefined, name: string
 
 async function openAdmin({ kubeconfig, context }: Flags, parts: AsyncDisposableStack): Promise<KubeClient | undefined> {
   if (kubeconfig === undefined) return undefined;
-  const client = await connectKubeconfig(kubeconfig, context);
-  parts.defer(() => client.close());
-  return retryingClient(client);
+  return retryingClient(parts.use(await connectKubeconfig(kubeconfig, context)));
 }
 
 /** Chooses the entry for the second stage: the given one, its own of an earlier move, or on EKS that of the first. */

@@ -9,6 +9,7 @@ import {
 import { UserError } from 'outrigger/internal/core/errors';
 import { deploymentPrefix } from 'outrigger/internal/core/names';
 import { callWithin } from 'outrigger/internal/sqs/call';
+import { disposable } from '../../command.ts';
 
 /** The deadline of all pages of the list together. */
 const readSeconds = 20;
@@ -29,25 +30,21 @@ export async function readFunctions(
   signal: AbortSignal,
 ): Promise<readonly StageFunction[]> {
   const prefix = deploymentPrefix(stage, project);
-  const client = new LambdaClient(config);
-  try {
-    const all = await callWithin(readSeconds, signal, async (abortSignal) => {
-      const listed: FunctionConfiguration[] = [];
-      for await (const page of paginateListFunctions({ client }, {}, { abortSignal }))
-        listed.push(...(page.Functions ?? []));
-      return listed;
-    });
-    // The names of a stage `prod-eu` begin like those of `prod`; their queues do not. SQS has several hosts.
-    const found = all.flatMap(({ FunctionName = '', Role: role = '', Timeout: timeoutSeconds = 0, Environment }) =>
-      FunctionName.startsWith(prefix) && pathOf(Environment?.Variables?.QUEUE_URL_PREFIX) === pathOf(urlPrefix)
-        ? [{ name: FunctionName.slice(prefix.length), role, timeoutSeconds }]
-        : [],
-    );
-    if (found.length > 0) return found;
-    throw new UserError(`--stage ${stage}: no function has its queues (${urlPrefix}); deploy it first`);
-  } finally {
-    client.destroy();
-  }
+  using client = disposable(new LambdaClient(config));
+  const all = await callWithin(readSeconds, signal, async (abortSignal) => {
+    const listed: FunctionConfiguration[] = [];
+    for await (const page of paginateListFunctions({ client }, {}, { abortSignal }))
+      listed.push(...(page.Functions ?? []));
+    return listed;
+  });
+  // The names of a stage `prod-eu` begin like those of `prod`; their queues do not. SQS has several hosts.
+  const found = all.flatMap(({ FunctionName = '', Role: role = '', Timeout: timeoutSeconds = 0, Environment }) =>
+    FunctionName.startsWith(prefix) && pathOf(Environment?.Variables?.QUEUE_URL_PREFIX) === pathOf(urlPrefix)
+      ? [{ name: FunctionName.slice(prefix.length), role, timeoutSeconds }]
+      : [],
+  );
+  if (found.length > 0) return found;
+  throw new UserError(`--stage ${stage}: no function has its queues (${urlPrefix}); deploy it first`);
 }
 
 function pathOf(url: string | undefined): string | undefined {
