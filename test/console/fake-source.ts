@@ -1,17 +1,18 @@
 // A source of the console in memory, whose objects the test chooses.
-import { healthOf, objectTones } from '@outrigger/cli/console/health';
+import { healthOf } from '@outrigger/cli/console/health';
 import type { ConsoleSource, SourceEvent } from '@outrigger/cli/console/source';
-import type {
-  ActionResult,
-  ConsoleAction,
-  Experiment,
-  Flow,
-  ObjectDetail,
-  ObjectEntry,
-  ObjectRow,
-  Queues,
-  Series,
-  System,
+import {
+  type ActionResult,
+  type ConsoleAction,
+  type Experiment,
+  type Flow,
+  type ObjectDetail,
+  type ObjectEntry,
+  type ObjectRow,
+  objectTones,
+  type Queues,
+  type Series,
+  type System,
 } from '@outrigger/cli/console/wire';
 
 /** A row with these fields; the others are those of a Ready object. */

@@ -11,34 +11,9 @@ import { redact } from 'outrigger/internal/core/redact';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import * as z from 'zod';
 import { objectReadiness } from '../dev/readiness.ts';
-import type { Health, ObjectState, PartState, Tone } from './wire.ts';
+import { type Health, type ObjectState, objectTones, type PartState, partTones, type Tone } from './wire.ts';
 
-/** How each state of a part is shown. The worse one of two is the one that comes first. */
-export const partTones: Readonly<Record<PartState, Tone>> = {
-  'cannot load': 'bad',
-  crashing: 'bad',
-  unreachable: 'bad',
-  refused: 'bad',
-  down: 'bad',
-  slow: 'bad',
-  failing: 'bad',
-  'not known': 'unknown',
-  starting: 'busy',
-  decommissioning: 'busy',
-  paused: 'neutral',
-  working: 'good',
-};
 const order = Object.keys(partTones);
-
-/** How each state of an object is shown, the worse one first. */
-export const objectTones: Readonly<Record<ObjectState, Tone>> = {
-  Stalled: 'bad',
-  Failed: 'bad',
-  Progressing: 'busy',
-  Deleting: 'busy',
-  Paused: 'neutral',
-  Ready: 'good',
-};
 
 /** Makes the health of a part. `since` is in milliseconds since 1970. */
 export function healthOf(state: PartState, text?: string, since?: number): Health {

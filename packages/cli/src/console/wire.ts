@@ -1,4 +1,4 @@
-// What the server of the console sends to its page, as JSON. The page imports these types only.
+// What the server of the console sends to its page, as JSON. The page imports nothing else of the server.
 
 /**
  * How a state is shown. good: it works. busy: it is on its way. bad: a person is needed. unknown: it cannot be read.
@@ -6,21 +6,23 @@
  */
 export type Tone = 'good' | 'busy' | 'bad' | 'unknown' | 'neutral';
 
+/** How each state of a part is shown. The worse one of two is the one that comes first. */
+export const partTones = {
+  'cannot load': 'bad',
+  crashing: 'bad',
+  unreachable: 'bad',
+  refused: 'bad',
+  down: 'bad',
+  slow: 'bad',
+  failing: 'bad',
+  'not known': 'unknown',
+  starting: 'busy',
+  decommissioning: 'busy',
+  paused: 'neutral',
+  working: 'good',
+} as const satisfies Readonly<Record<string, Tone>>;
 /** The state of a part: a cluster, its watchers, a function, a queue. */
-export type PartState =
-  | 'cannot load'
-  | 'crashing'
-  | 'unreachable'
-  | 'refused'
-  | 'down'
-  | 'slow'
-  | 'failing'
-  | 'not known'
-  | 'starting'
-  | 'decommissioning'
-  | 'paused'
-  | 'working';
-
+export type PartState = keyof typeof partTones;
 /** The health of a part. `since` is in milliseconds since 1970. */
 export type Health<S = PartState> = {
   readonly state: S;
@@ -39,8 +41,17 @@ export type ConditionRow = {
   readonly since?: string;
 };
 
+/** How each state of an object is shown, the worse one first. */
+export const objectTones = {
+  Stalled: 'bad',
+  Failed: 'bad',
+  Progressing: 'busy',
+  Deleting: 'busy',
+  Paused: 'neutral',
+  Ready: 'good',
+} as const satisfies Readonly<Record<string, Tone>>;
 /** The state of an object. Failed: its last reconcile failed, and is retried. Stalled: it is not retried. */
-export type ObjectState = 'Ready' | 'Progressing' | 'Failed' | 'Stalled' | 'Deleting' | 'Paused';
+export type ObjectState = keyof typeof objectTones;
 
 /** An object in the list. `id` is `cluster:plural.group/namespace/name`. */
 export type ObjectRow = {

@@ -99,17 +99,10 @@ export function createExperiments({
     while (one.awaited.size > 0 && now() < deadline) await sleep(0.2, signal);
   }
 
-  const toExperiment = (one: Running): Experiment => ({
-    fault: one.fault,
-    startedAt: one.startedAt,
-    seconds: one.seconds,
-    total: one.total,
-    awaited: one.awaited.size,
-    failed: one.failed,
-    ...(one.repairedAt === undefined ? {} : { repairedAt: one.repairedAt }),
-    ...(one.reconciledAt === undefined || one.awaited.size > 0 ? {} : { reconciledAt: one.reconciledAt }),
-    ...(one.endedAt === undefined ? {} : { endedAt: one.endedAt }),
-    ...(one.problem === undefined ? {} : { problem: one.problem }),
+  const toExperiment = ({ awaited, reconciledAt, ...same }: Running): Experiment => ({
+    ...same,
+    awaited: awaited.size,
+    ...(reconciledAt === undefined || awaited.size > 0 ? {} : { reconciledAt }),
   });
   const settle = (key: string, failed = false) => {
     if (running?.awaited.delete(key) !== true) return;

@@ -28,6 +28,26 @@ const nothing = () => undefined;
 /** The functions and the watcher. Other clients are not hit: the page stays live, and changes are accepted. */
 const systemClients = /^outrigger(-watcher|\/)/;
 
+const compacted = 'The watch continues from a version that is gone, so everything is listed again.';
+const unavailable = 'For the functions the API server is a load balancer without a backend.';
+const functionKill = 'SIGKILL for every function after its write, before its message is deleted.';
+
+/** The faults: the name, the part that it concerns, the title, and what happens. */
+const rows = [
+  ['watch-cut', 'API server', 'Cut the watch', 'Every watch is reset, and cannot be opened again.'],
+  ['watch-stall', 'API server', 'Stall the watch', 'New watches are accepted, and stay silent.'],
+  ['api-410', 'API server', 'Compact etcd (410)', compacted],
+  ['api-429', 'API server', 'Throttle (429)', 'Every request of the functions is refused as one too many.'],
+  ['api-503', 'API server', 'Unavailable (503)', unavailable],
+  ['api-slow', 'API server', 'Slow responses', 'Every response to a function comes two seconds later.'],
+  ['watcher-kill', 'Processes', 'Kill the watcher', 'SIGKILL, without a drain.'],
+  ['function-kill', 'Processes', 'Kill at the next write', functionKill],
+  ['sqs-down', 'Queues', 'SQS down', 'Every call of SQS is a 503.'],
+  ['duplicate', 'Queues', 'Duplicate every key', 'Each key is on its queue three times.'],
+  ['plant-down', 'External systems', 'Plant down', 'The tanks do not respond.'],
+  ['pantry-down', 'External systems', 'Pantry down', 'No ingredient can be fetched.'],
+] as const;
+
 /** Returns the faults that this system can have: those of the embedded servers, of processes, and of simulators. */
 export function faultsOf({
   embedded: { apiServer, sqs },
@@ -53,82 +73,40 @@ export function faultsOf({
       }
     }
   };
-  const respond = (isWatch: boolean) => (name: string, title: string, text: string, does: FaultEffect) => {
-    if (apiServer === undefined) return [];
-    const start = () => {
+  const respond = (does: FaultEffect, isWatch: boolean) =>
+    apiServer &&
+    (() => {
       const injected = apiServer.inject({ does, watch: isWatch, userAgent: systemClients });
       if (isWatch) apiServer.breakStreams();
       return () => injected[Symbol.dispose]();
-    };
-    return [fault({ name, title, text, part: 'API server' }, start)];
-  };
-  const [watch, request] = [respond(true), respond(false)];
-  return [
-    ...watch('watch-cut', 'Cut the watch', watchCut, 'reset'),
-    ...watch('watch-stall', 'Stall the watch', watchStall, 'stall'),
-    ...watch('api-410', 'Compact etcd (410)', compacted, 'expired'),
-    ...request('api-429', 'Throttle (429)', 'Every request of the functions is refused as one too many.', 'throttled'),
-    ...request(
-      'api-503',
-      'Unavailable (503)',
-      'For the functions the API server is a load balancer without a backend.',
-      'unavailable',
-    ),
-    ...request('api-slow', 'Slow responses', 'Every response to a function comes two seconds later.', {
-      delayMilliseconds: 2_000,
-    }),
-    fault(
-      { name: 'watcher-kill', title: 'Kill the watcher', text: 'SIGKILL, without a drain.', part: 'Processes' },
-      () => {
-        kill(watchers.pids());
-        return nothing;
-      },
-    ),
-    fault({ name: 'function-kill', title: 'Kill at the next write', text: functionKill, part: 'Processes' }, () =>
-      onNextWrite(() => kill(functions.flatMap((one) => one.pids()))),
-    ),
-    ...(sqs === undefined
-      ? []
-      : [
-          fault({ name: 'sqs-down', title: 'SQS down', text: 'Every call of SQS is a 503.', part: 'Queues' }, () => {
-            sqs.setDown(true);
-            return () => sqs.setDown(false);
-          }),
-        ]),
-    fault({ name: 'duplicate', title: 'Duplicate every key', text: duplicated, part: 'Queues' }, () => {
+    });
+  const starts: Readonly<Record<(typeof rows)[number][0], Fault['start'] | undefined>> = {
+    'watch-cut': respond('reset', true),
+    'watch-stall': respond('stall', true),
+    'api-410': respond('expired', true),
+    'api-429': respond('throttled', false),
+    'api-503': respond('unavailable', false),
+    'api-slow': respond({ delayMilliseconds: 2_000 }, false),
+    'watcher-kill': () => {
+      kill(watchers.pids());
+      return nothing;
+    },
+    'function-kill': () => onNextWrite(() => kill(functions.flatMap((one) => one.pids()))),
+    'sqs-down':
+      sqs &&
+      (() => {
+        sqs.setDown(true);
+        return () => sqs.setDown(false);
+      }),
+    duplicate: () => {
       duplicate();
       return nothing;
-    }),
-    ...(uses('PLANT_URL')
-      ? [
-          fault(
-            { name: 'plant-down', title: 'Plant down', text: 'The tanks do not respond.', part: 'External systems' },
-            breakSimulator('plant=down'),
-          ),
-        ]
-      : []),
-    ...(uses('PANTRY_URL')
-      ? [
-          fault(
-            {
-              name: 'pantry-down',
-              title: 'Pantry down',
-              text: 'No ingredient can be fetched.',
-              part: 'External systems',
-            },
-            breakSimulator('pantry=down'),
-          ),
-        ]
-      : []),
-  ];
-}
-
-const watchCut = 'Every watch is reset, and cannot be opened again.';
-const watchStall = 'New watches are accepted, and stay silent.';
-const compacted = 'The watch continues from a version that is gone, so everything is listed again.';
-const functionKill = 'SIGKILL for every function after its write, before its message is deleted.';
-const duplicated = 'Each key is on its queue three times.';
-
-function fault(row: FaultRow, start: Fault['start']): Fault {
-  return { ...row, start };
+    },
+    'plant-down': uses('PLANT_URL') ? breakSimulator('plant=down') : undefined,
+    'pantry-down': uses('PANTRY_URL') ? breakSimulator('pantry=down') : undefined,
+  };
+  return rows.flatMap(([name, part, title, text]) => {
+    const start = starts[name];
+    return start === undefined ? [] : [{ name, part, title, text, start }];
+  });
 }

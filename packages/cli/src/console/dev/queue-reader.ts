@@ -78,14 +78,11 @@ export function createQueueReader(
   };
   return async (signal) => {
     const results = await Promise.allSettled(names.map((queue) => read(queue, signal)));
-    const moreOf = (
-      queue: string,
-      one: (typeof results)[number] | undefined,
-    ): readonly (readonly [string, number])[] =>
-      one?.status === 'fulfilled' && one.value.length > maxMessages ? [[queue, one.value.length - maxMessages]] : [];
+    const messages = results.map((one) => (one.status === 'fulfilled' ? one.value : []));
+    const more = names.map((queue, index) => [queue, (messages[index]?.length ?? 0) - maxMessages] as const);
     return {
-      messages: results.flatMap((one) => (one.status === 'fulfilled' ? one.value.slice(0, maxMessages) : [])),
-      more: Object.fromEntries(names.flatMap((queue, index) => moreOf(queue, results[index]))),
+      messages: messages.flatMap((all) => all.slice(0, maxMessages)),
+      more: Object.fromEntries(more.filter(([, count]) => count > 0)),
       unread: names.filter((_, index) => results[index]?.status === 'rejected'),
     };
   };
