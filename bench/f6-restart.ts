@@ -6,7 +6,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { build } from '@outrigger/cli/commands/build';
-import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
 import { createQueues } from '@outrigger/cli/dev/lambda/queues';
 import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '@outrigger/cli/dev/local-stack';
@@ -14,6 +13,7 @@ import { startWatchers, type Watchers } from '@outrigger/cli/dev/watchers';
 import { startSimulators } from '@outrigger/cli/simulators/registry';
 import { applyManifests } from '../src/testing/manifests.ts';
 import { type ProxiedServers, startProxiedServers } from '../test/support/proxied-servers.ts';
+import { buildArtifacts } from '../tools/artifacts.ts';
 import { createPlainApi, type PlainApi } from '../tools/chaos/plain-api.ts';
 import type { ControlPlane } from '../tools/control-plane/control-plane.ts';
 import { type PeerCost, restartPeer } from './f6-peer.ts';

@@ -9,7 +9,6 @@ import {
   type Message as SqsMessage,
 } from '@aws-sdk/client-sqs';
 import { build } from '@outrigger/cli/commands/build';
-import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import { localCluster } from '@outrigger/cli/dev/cluster-access';
 import { createQueues } from '@outrigger/cli/dev/lambda/queues';
 import { readLocalStack, stackNamePrefix } from '@outrigger/cli/dev/local-stack';
@@ -18,6 +17,7 @@ import { formatResyncMessage } from '../src/resync/message.ts';
 import { applyManifests } from '../src/testing/manifests.ts';
 import { startProxiedServers } from '../test/support/proxied-servers.ts';
 import { kindManifests } from '../test/support/sample-manifests.ts';
+import { buildArtifacts } from '../tools/artifacts.ts';
 import { createPlainApi } from '../tools/chaos/plain-api.ts';
 import type { ObjectCopy } from '../tools/control-plane/etcd-copies.ts';
 import { invokeFresh } from './fresh-function.ts';

@@ -1,8 +1,8 @@
 // The bench for CI: counts with few objects, in less than two minutes, compared with stored counts and with their
 // goals.
 import { build } from '@outrigger/cli/commands/build';
-import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import type { ReportedCheck } from '../test/support/ci-report.ts';
+import { buildArtifacts } from '../tools/artifacts.ts';
 import { f1Foreign } from './f1-foreign.ts';
 import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';

@@ -16,7 +16,6 @@ import { createQueues } from '@outrigger/cli/dev/lambda/queues';
 import { readStack } from '@outrigger/cli/dev/lambda/stack';
 import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
 import { stackNamePrefix, watcherEnvironment, withClustersTable } from '@outrigger/cli/dev/local-stack';
-import { packagedTemplate } from '@outrigger/cli/dev/packaged-template';
 import { createLocalSqsClient } from '@outrigger/cli/dev/sqs-server';
 import { startWatchers } from '@outrigger/cli/dev/watchers';
 import * as z from 'zod';
@@ -24,6 +23,7 @@ import { environment } from '../../src/settings.ts';
 import { applyManifests, readManifests } from '../../src/testing/manifests.ts';
 import { startElasticMq } from '../../test/deploy/elasticmq.ts';
 import { startServerProcess } from '../../test/support/server-process.ts';
+import { packagedTemplate } from '../../tools/artifacts.ts';
 import { createChildProcesses } from '../../tools/control-plane/child-processes.ts';
 import { serviceRoot } from './service.ts';
 

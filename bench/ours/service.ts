@@ -5,8 +5,8 @@ import path from 'node:path';
 import { build } from '@outrigger/cli/commands/build';
 import { withLock } from '@outrigger/cli/dev/artifacts';
 import { hashFiles } from '@outrigger/cli/dev/hash-files';
-import { packagedTemplate } from '@outrigger/cli/dev/packaged-template';
 import { exists } from '../../test/support/cached-folder.ts';
+import { packagedTemplate } from '../../tools/artifacts.ts';
 import type { Job } from '../peers/contestant.ts';
 
 const repository = path.resolve(import.meta.dirname, '../..');

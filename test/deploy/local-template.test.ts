@@ -2,12 +2,12 @@
 // that osls packages, in all parts that run on one machine.
 import path from 'node:path';
 import { build } from '@outrigger/cli/commands/build';
-import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import { readStack, type Stack } from '@outrigger/cli/dev/lambda/stack';
 import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
 import { localTemplate } from '@outrigger/cli/dev/local-template';
 import { expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
+import { buildArtifacts } from '../../tools/artifacts.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const parameters = { PlantUrl: 'http://plant.example', PantryUrl: 'http://pantry.example' };

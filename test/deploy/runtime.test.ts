@@ -7,7 +7,6 @@ import path from 'node:path';
 import { startApiServer } from '@outrigger/apiserver';
 import { startWorkloads } from '@outrigger/apiserver/workloads/workloads';
 import { build } from '@outrigger/cli/commands/build';
-import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import { localAccountId, localRegion } from '@outrigger/cli/dev/lambda/account';
 import { createQueues } from '@outrigger/cli/dev/lambda/queues';
 import { readLocalStack } from '@outrigger/cli/dev/local-stack';
@@ -20,6 +19,7 @@ import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { listPages } from '../../src/kube/client/read.ts';
 import { applyManifests, readManifests } from '../../src/testing/manifests.ts';
+import { buildArtifacts } from '../../tools/artifacts.ts';
 import { install } from '../statements/harness.ts';
 import { type EmulatedLambda, startEmulatedLambda } from './emulated-lambda.ts';
 

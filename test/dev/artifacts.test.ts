@@ -3,9 +3,10 @@
 import { access, mkdir, utimes } from 'node:fs/promises';
 import { buildBundles, withLock } from '@outrigger/cli/dev/artifacts';
 import { hashFiles } from '@outrigger/cli/dev/hash-files';
-import { packagedFile, packagedTemplate } from '@outrigger/cli/dev/packaged-template';
+import { packagedFile } from '@outrigger/cli/dev/packaged-template';
 import { createStateFile, type DevState } from '@outrigger/cli/dev/state-file';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { packagedTemplate } from '../../tools/artifacts.ts';
 import { useFolder } from '../support/folder.ts';
 
 const signal = new AbortController().signal;

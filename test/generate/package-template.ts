@@ -2,7 +2,7 @@
 // template.
 import path from 'node:path';
 import { build } from '@outrigger/cli/commands/build';
-import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
+import { buildArtifacts } from '../../tools/artifacts.ts';
 import { serviceFolder } from '../support/service-folder.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

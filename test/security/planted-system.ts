@@ -8,7 +8,6 @@ import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { startApiServer } from '@outrigger/apiserver';
 import { build } from '@outrigger/cli/commands/build';
-import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import { localCluster, openCluster } from '@outrigger/cli/dev/cluster-access';
 import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
 import { startLambda } from '@outrigger/cli/dev/lambda/local-lambda';
@@ -20,6 +19,7 @@ import { startWatchers } from '@outrigger/cli/dev/watchers';
 import { startSimulators } from '@outrigger/cli/simulators/registry';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { applyManifests } from '../../src/testing/manifests.ts';
+import { buildArtifacts } from '../../tools/artifacts.ts';
 import { type ChaosProxy, type Fault, type ProxiedRequest, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { writeKubeconfig } from '../../tools/control-plane/kubeconfig.ts';
 

@@ -5,7 +5,6 @@
 import path from 'node:path';
 import { build } from '@outrigger/cli/commands/build';
 import { wakeByPlant } from '@outrigger/cli/commands/dev-plant';
-import { buildArtifacts } from '@outrigger/cli/dev/artifacts';
 import { readGenerated } from '@outrigger/cli/dev/generated-manifests';
 import { startLambda } from '@outrigger/cli/dev/lambda/local-lambda';
 import { createQueues } from '@outrigger/cli/dev/lambda/queues';
@@ -22,6 +21,7 @@ import { createClient } from '../../src/kube/client/client.ts';
 import { applyManifests } from '../../src/testing/manifests.ts';
 import { type ProxiedServers, startProxiedServers } from '../../test/support/proxied-servers.ts';
 import { shortStack } from '../../test/support/short-stack.ts';
+import { buildArtifacts } from '../artifacts.ts';
 import { type SlowPantry, startSlowPantry } from '../chaos/slow-pantry.ts';
 import { startKubelet } from '../kubelet/kubelet.ts';
 import type { Part } from './heap-samples.ts';

@@ -1,5 +1,5 @@
-// Builds the deployment artifacts (bundles and packaged template) when they are stale. A lock is held, because a demo
-// and tests share the folders. Current bundles are not written: another process may be loading them.
+// Builds the bundles when they are stale. A lock is held, because a demo and tests share the folders. Current bundles
+// are not written: another process may be loading them.
 
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,31 +7,15 @@ import { sleep } from 'outrigger/internal/core/time';
 import { lock } from 'proper-lockfile';
 import * as z from 'zod';
 import { hashFiles } from './hash-files.ts';
-import { packagedTemplate } from './packaged-template.ts';
 
 /** Builds all bundles into `dist/` below the root. Throws for code that cannot be bundled, and the signal's reason. */
 export type Build = (root: string, options: { readonly signal: AbortSignal }) => Promise<unknown>;
 
 const inputs = ['src', 'functions', 'package.json', 'package-lock.json', 'infra/kubernetes'];
 
-/** Builds and packages below the root where needed. Returns the text of the packaged template. */
-export async function buildArtifacts(build: Build, root: string, signal: AbortSignal): Promise<string> {
-  const cache = path.join(root, '.outrigger', 'cache');
-  await mkdir(cache, { recursive: true });
-  return await withLock(
-    path.join(cache, 'artifacts'),
-    async () => {
-      await makeBundles(build, root, { stamp: path.join(cache, 'bundles'), signal });
-      return await packagedTemplate(root, signal);
-    },
-    signal,
-  );
-}
-
 /** Builds the bundles below the root if they are stale. */
 export async function buildBundles(build: Build, root: string, signal: AbortSignal): Promise<void> {
   const cache = path.join(root, '.outrigger', 'cache');
-  await mkdir(cache, { recursive: true });
   const make = async () => await makeBundles(build, root, { stamp: path.join(cache, 'bundles'), signal });
   await withLock(path.join(cache, 'artifacts'), make, signal);
 }

@@ -15,7 +15,7 @@ import { parseTemplate } from './lambda/template.ts';
 export type ResyncSeconds = { readonly tick: number; readonly period: number; readonly grace: number };
 
 /** The attempts and the delay of retries, instead of those of the controllers. */
-export type LocalRetry = { readonly attempts?: number; readonly seconds?: number };
+export type LocalRetry = { readonly attempts?: number | undefined; readonly seconds?: number | undefined };
 
 /** The parameters that have the address of a simulator unless they are given. */
 export const simulatedParameters: readonly string[] = Object.values(simulatorParameters);

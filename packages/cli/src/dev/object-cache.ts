@@ -1,5 +1,6 @@
 // A cache of all objects of the watched kinds, with a way to wait for a state. It is filled by a list and a watch, so
 // that no change between two reads is missed.
+import { EventEmitter, once } from 'node:events';
 import { toError } from 'outrigger/internal/core/errors';
 import { isRecord } from 'outrigger/internal/core/json';
 import { sleep } from 'outrigger/internal/core/time';
@@ -46,10 +47,7 @@ export function createObjectCache(
   { signal, onChange = () => undefined, onFailure = () => undefined, onListed = () => undefined }: ObjectCacheOptions,
 ): ObjectCache {
   const collections = new Map<string, Map<string, KubeObject>>();
-  const listeners = new Set<() => void>();
-  const notify = () => {
-    for (const listener of [...listeners]) listener();
-  };
+  const changes = new EventEmitter().setMaxListeners(0);
   // A kind with several controllers is watched once.
   for (const resource of resources) void follow(resource);
 
@@ -86,7 +84,7 @@ export function createObjectCache(
         change.objects.forEach(put);
         onListed();
       }
-      notify();
+      changes.emit('change');
     }
   }
 
@@ -96,27 +94,14 @@ export function createObjectCache(
     get,
     list,
     follow: (resource) => void follow(resource),
-    until: (check, untilSignal) =>
-      new Promise((resolve, reject) => {
-        const checkNow = () => {
-          const found = check({ get, list });
-          if (found === undefined) return;
-          removeListeners();
-          resolve(found);
-        };
-        const abort = () => {
-          removeListeners();
-          reject(untilSignal.reason);
-        };
-        const removeListeners = () => {
-          listeners.delete(checkNow);
-          untilSignal.removeEventListener('abort', abort);
-        };
-        listeners.add(checkNow);
-        untilSignal.addEventListener('abort', abort);
-        if (untilSignal.aborted) abort();
-        else checkNow();
-      }),
+    until: async (check, untilSignal) => {
+      for (;;) {
+        untilSignal.throwIfAborted();
+        const found = check({ get, list });
+        if (found !== undefined) return found;
+        await once(changes, 'change', { signal: untilSignal }).catch(() => undefined);
+      }
+    },
   };
 }
 

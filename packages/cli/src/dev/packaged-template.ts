@@ -1,9 +1,8 @@
-// The CloudFormation template that `osls package` writes. The local system runs the same template as AWS. Packaging
-// takes seconds, so the template is cached until one of its inputs changes.
+// What `osls package` writes: the packages of the functions, and the CloudFormation template.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { access, constants, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -11,36 +10,12 @@ import { UserError } from 'outrigger/internal/core/errors';
 import * as z from 'zod';
 import { sourceArguments } from '../project/own-module.ts';
 import { errorCode } from './explain-error.ts';
-import { hashFiles } from './hash-files.ts';
-import { replaceFile } from './replace-file.ts';
 
 const run = promisify(execFile);
 const packagingMilliseconds = 120_000;
 const noOutput = { stdout: '', stderr: '' };
-/** The version of osls is in one of the two lock files, as its program is. */
-const inputs = ['serverless.yml', 'package.json', 'src', 'package-lock.json', 'infra/package-lock.json'];
 /** The template that osls writes. */
 export const packagedFile = '.serverless/cloudformation-template-update-stack.json';
-
-/**
- * Reads the template, and packages first if it is stale. The bundles must exist: packaging zips them. Throws UserError
- * with the output of osls if packaging fails.
- */
-export async function packagedTemplate(root: string, signal: AbortSignal): Promise<string> {
-  const hash = await hashFiles(root, inputs);
-  const cachedFile = path.join(root, '.outrigger', 'cache', `template-${hash}.json`);
-  const cached = await readFile(cachedFile, 'utf8').catch(() => undefined);
-  if (cached !== undefined) return cached;
-  await runOsls(root, signal);
-  const text = await readFile(path.join(root, packagedFile), 'utf8');
-  const folder = path.dirname(cachedFile);
-  await mkdir(folder, { recursive: true });
-  for (const name of await readdir(folder)) {
-    if (name.startsWith('template-')) await rm(path.join(folder, name), { force: true });
-  }
-  await replaceFile(cachedFile, text);
-  return text;
-}
 
 /** The program of osls: a project has it in its root, this repository in infra. Throws UserError if it is missing. */
 export function oslsProgram(root: string): string {

@@ -7,17 +7,19 @@ import * as z from 'zod';
 import { readJsonFile } from './json-file.ts';
 import { replaceFile } from './replace-file.ts';
 
-/** The content of the file. Queues and functions have their names without the deployment's prefix. */
-export type DevState = {
-  readonly apiServer: string;
-  readonly queueEndpoint: string;
+const process = z.object({ pid: z.number() });
+const shape = z.object({
+  apiServer: z.string(),
+  queueEndpoint: z.string(),
   /** Lists and pauses event source mappings, as Lambda does. */
-  readonly lambda: string;
-  readonly queues: Readonly<Record<string, string>>;
-  readonly watchers: readonly { readonly pid: number }[];
-  readonly functions: readonly { readonly name: string; readonly pid: number }[];
-  readonly simulators: Readonly<Record<string, string>>;
-};
+  lambda: z.string(),
+  queues: z.record(z.string(), z.string()),
+  watchers: z.array(process),
+  functions: z.array(process.extend({ name: z.string() })),
+  simulators: z.record(z.string(), z.string()),
+});
+/** The content of the file. Queues and functions have their names without the deployment's prefix. */
+export type DevState = z.infer<typeof shape>;
 
 /**
  * Writes the file on every change, one write at a time. The last state is written last. A write that fails, because the
@@ -61,17 +63,6 @@ export function createStateFile(
     },
   };
 }
-
-const process = z.object({ pid: z.number() });
-const shape = z.object({
-  apiServer: z.string(),
-  queueEndpoint: z.string(),
-  lambda: z.string(),
-  queues: z.record(z.string(), z.string()),
-  watchers: z.array(process),
-  functions: z.array(process.extend({ name: z.string() })),
-  simulators: z.record(z.string(), z.string()),
-});
 
 /** Reads the file of a running system; undefined if there is none. Throws UserError for a file of another format. */
 export async function readStateFile(file: string): Promise<DevState | undefined> {

@@ -1,9 +1,10 @@
 // Runs watchers as separate processes, from the same bundle as in the Deployment. A watcher that ends is restarted, so
 // a developer can kill one and check that no change is lost.
 import { type ChildProcess, fork } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { isRecord } from 'outrigger/internal/core/json';
+import { isRecord, parseJson } from 'outrigger/internal/core/json';
 import { ownModule } from '../project/own-module.ts';
 
 /** An event of a watcher's process. */
@@ -52,7 +53,7 @@ export function startWatchers(
   const timers = new Set<NodeJS.Timeout>();
   let stopping = false;
   const watching = new Set<number>();
-  const listeners = new Set<() => void>();
+  const changes = new EventEmitter();
   for (let index = 0; index < count; index += 1) start(restartMilliseconds.first);
 
   function start(delayMilliseconds: number): void {
@@ -95,26 +96,15 @@ export function startWatchers(
     }
     watching.add(pid);
     onEvent({ type: 'watching', pid, text });
-    for (const listener of listeners) listener();
+    changes.emit('watching');
   }
 
   return {
-    ready: (signal) =>
-      new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer);
-          listeners.delete(checkNow);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        const checkNow = () => {
-          if (watching.size >= count) done();
-        };
-        const timer = setTimeout(done, readyMilliseconds);
-        listeners.add(checkNow);
-        signal.addEventListener('abort', done);
-        checkNow();
-      }),
+    ready: async (signal) => {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(readyMilliseconds)]);
+      while (watching.size < count && !limit.aborted)
+        await once(changes, 'watching', { signal: limit }).catch(() => undefined);
+    },
     pids: () => [...running].map(({ pid }) => pid ?? 0),
     restart: () => {
       for (const child of running) child.kill('SIGTERM');
@@ -129,22 +119,13 @@ export function startWatchers(
 
 /** Whether a line is the watcher's log entry that every kind is watched. */
 function isWatchingEntry(text: string): boolean {
-  try {
-    const entry: unknown = JSON.parse(text);
-    return isRecord(entry) && entry.message === 'watching';
-  } catch {
-    return false;
-  }
+  const entry = parseJson(text);
+  return isRecord(entry) && entry.message === 'watching';
 }
 
-function end(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), drainMilliseconds);
-    child.once('exit', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    if (child.exitCode !== null || child.signalCode !== null) child.emit('exit', child.exitCode, child.signalCode);
-    else child.kill('SIGTERM');
-  });
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const timer = setTimeout(() => child.kill('SIGKILL'), drainMilliseconds);
+  child.kill('SIGTERM');
+  await once(child, 'exit').finally(() => clearTimeout(timer));
 }

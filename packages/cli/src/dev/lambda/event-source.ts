@@ -13,6 +13,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { toError } from 'outrigger/internal/core/errors';
+import { sleep } from 'outrigger/internal/core/time';
 import * as z from 'zod';
 import type { QueueCalls } from './queue-calls.ts';
 
@@ -52,7 +53,7 @@ export type EventSource = {
 
 /** The maximum of failed messages that `retry` makes visible. */
 const maximumFailed = 100;
-const pauseAfterErrorMilliseconds = 1_000;
+const pauseAfterErrorSeconds = 1;
 
 /** Starts polling, unless it starts paused. */
 export function startEventSource(
@@ -141,7 +142,7 @@ async function receive(
   } catch (error) {
     if (signal.aborted) return [];
     onFailure(toError(error));
-    await pause(signal);
+    await sleep(pauseAfterErrorSeconds, signal).catch(() => undefined);
     return [];
   }
 }
@@ -197,18 +198,6 @@ function attributeOf({ StringValue, BinaryValue, DataType = 'String' }: MessageA
     binaryListValues: [],
     dataType: DataType,
   };
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, pauseAfterErrorMilliseconds);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
-  });
 }
 
 const responseShape = z.object({

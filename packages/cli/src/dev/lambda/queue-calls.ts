@@ -1,7 +1,9 @@
 // The two SQS calls of a mapping's batch, by plain HTTP: the SDK needs four times the CPU for them, on a machine that
 // also runs API server, queue and functions. Only for servers of this machine, which check no signature. If a call does
 // not succeed, the SDK repeats it, and handles the error.
+import { once } from 'node:events';
 import http from 'node:http';
+import { text } from 'node:stream/consumers';
 import {
   DeleteMessageBatchCommand,
   type DeleteMessageBatchCommandInput,
@@ -101,24 +103,12 @@ export function httpQueueCalls(
       timeout: seconds * 1000,
       ...(signal === undefined ? {} : { signal }),
     };
-    const text = await new Promise<string>((resolve, reject) => {
-      const request = http.request(options, (response) => {
-        let body = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => {
-          body += chunk;
-        });
-        response.once('error', reject);
-        response.once('end', () => {
-          if (response.statusCode === 200) resolve(body);
-          else reject(new Error(`${action}: ${response.statusCode}`));
-        });
-      });
-      request.once('timeout', () => request.destroy(new Error(`${action}: no response`)));
-      request.once('error', reject);
-      request.end(body);
-    });
-    return text === '' ? {} : JSON.parse(text);
+    const request = http.request(options).end(body);
+    request.once('timeout', () => request.destroy(new Error(`${action}: no response`)));
+    const response: http.IncomingMessage = (await once(request, 'response'))[0];
+    const received = await text(response);
+    if (response.statusCode !== 200) throw new Error(`${action}: ${response.statusCode}`);
+    return received === '' ? {} : JSON.parse(received);
   }
   return {
     receive: async (input, signal) => {
