@@ -17,7 +17,7 @@ export const labelExpression = z.union([
 ]);
 
 const subscriber = z.object({
-  controller: z.string(),
+  controller: z.string().regex(/^[a-z][a-z0-9-]*$/),
   /** The value of the controller label on its children. Absent: its name. */
   childLabel: z.string().optional(),
   /** For an owned kind: its children may be outside of their owner's namespace. Absent: they are not. */
@@ -45,7 +45,8 @@ const subscriber = z.object({
   namespaces: z.array(z.string()).optional(),
 });
 
-const watchList = z.object({
+/** The file of a watch list. */
+export const watchListSchema = z.object({
   version: z.literal(1),
   /** Absent: the default project. */
   project: z.string().optional(),
@@ -72,10 +73,10 @@ const watchList = z.object({
 });
 
 export type Subscriber = Readonly<z.infer<typeof subscriber>>;
-export type WatchList = z.infer<typeof watchList>;
+export type WatchList = z.infer<typeof watchListSchema>;
 export type WatchedResource = WatchList['resources'][number];
 
 /** Parses a watch list. Throws a ZodError if the value is not one. */
 export function parseWatchList(value: unknown): WatchList {
-  return watchList.parse(value);
+  return watchListSchema.parse(value);
 }

@@ -3,29 +3,16 @@ import path from 'node:path';
 import { UserError } from 'outrigger/internal/core/errors';
 import { formatZodIssues, parseJson } from 'outrigger/internal/core/json';
 import { selfMappedGroup } from 'outrigger/internal/core/names';
-import * as z from 'zod';
+import { type Subscriber, watchListSchema } from 'outrigger/internal/core/watch-list';
 import { loadProject, type Project, readTextFile } from './project.ts';
 
-const collection = z.object({
-  group: z.string(),
-  version: z.string(),
-  plural: z.string(),
-  kind: z.string(),
-  namespaced: z.boolean(),
-});
-const subscriber = z.object({
-  controller: z.string().regex(/^[a-z][a-z0-9-]*$/),
-  as: z.string(),
-  primary: collection,
-});
-const subscribed = collection.extend({ subscribers: z.array(subscriber) });
 /** The manifests of a project, which each build writes. */
 export const manifestsFolder = 'dist/kubernetes';
 const watchListFile = `${manifestsFolder}/watch-list.json`;
 
 /** A controller as a built file has it: its name, and the kinds of its keys, the one that it reconciles first. */
 export type ListedController = { readonly name: string; readonly kinds: readonly KeyKind[] };
-export type KeyKind = z.infer<typeof collection>;
+export type KeyKind = Subscriber['primary'];
 
 /**
  * Returns a folder's controllers from a built file. Commands that need no more run no code of the folder, which may
@@ -37,7 +24,7 @@ export async function listControllers(root: string): Promise<readonly ListedCont
     throw new UserError(
       `there is no ${watchListFile} here; run it in the folder of the project, after npx outrigger manifests`,
     );
-  const parsed = z.object({ resources: z.array(subscribed) }).safeParse(parseJson(text));
+  const parsed = watchListSchema.pick({ resources: true }).safeParse(parseJson(text));
   if (!parsed.success)
     throw new UserError(`${watchListFile}: ${formatZodIssues(parsed.error)}; run npx outrigger manifests`);
   const of = Map.groupBy(

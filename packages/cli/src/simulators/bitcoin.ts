@@ -2,6 +2,7 @@
 // `pods/exec` on the embedded API server. The state of one node is in bitcoin-cli.ts.
 import path from 'node:path';
 import type { ExecOutcome, ExecRequest, Execute } from '@outrigger/apiserver/exec/execute';
+import { sleep } from 'outrigger/internal/core/time';
 import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { type BitcoinNode, emptyNode, notRunning, runBitcoinCli, unauthorized, warmingUp } from './bitcoin-cli.ts';
 
@@ -53,7 +54,7 @@ export function createBitcoinNodes(): BitcoinNodes {
     calls.push({ namespace, pod, args });
     if (calls.length > rememberedCalls * 1.5) calls = calls.slice(-rememberedCalls);
     const fault = faults.get(keyString({ namespace, name: pod })) ?? faults.get('*');
-    if (fault === 'hang') await untilAborted(signal);
+    if (fault === 'hang') await sleep(Number.POSITIVE_INFINITY, signal);
     if (fault === 'drop') throw new Error(`${pod}: the connection is cut by the fault "drop"`);
     if (fault === 'warming-up') return warmingUp();
     if (fault === 'unauthorized') return unauthorized();
@@ -87,12 +88,4 @@ function keyString({ namespace = '', name }: ObjectKey): string {
 /** The result of a shell for an unknown program. */
 function noProgram(name: string): ExecOutcome {
   return { exitCode: 127, stdout: '', stderr: `${name}: not found\n` };
-}
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const onAbort = (): void => reject(new Error('the exec request was aborted'));
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
 }

@@ -37,9 +37,11 @@ const text = z.string().min(1).max(253);
 const reserveBody = z.strictObject({ holder: text, key: text, item: text, amount: z.number().positive(), unit: text });
 const keyBody = z.strictObject({ holder: text, key: text });
 const holderBody = z.strictObject({ holder: text });
+/** A fault of an item. */
+export const itemFault = z.enum(['error', 'hang', 'out-of-stock']);
 const faults = z.strictObject({
   down: z.boolean().optional(),
-  items: z.record(z.string(), z.enum(['error', 'hang', 'out-of-stock'])).optional(),
+  items: z.record(z.string(), itemFault).optional(),
 });
 
 /** The active faults of the pantry. */
@@ -107,10 +109,8 @@ export async function startPantry({ initialStock = 1000, ...listen }: PantryOpti
         ? reserved.amount
         : 0;
     if (left + releasable < requested.amount) {
-      return errorResponse(
-        409,
-        `out of ${requested.item}: ${left} ${requested.unit} left, ${requested.amount} requested`,
-      );
+      const { item, unit, amount } = requested;
+      return errorResponse(409, `out of ${item}: ${left} ${unit} left, ${amount} requested`);
     }
     moveStock(reserved, 1);
     moveStock(requested, -1);

@@ -28,8 +28,16 @@ import {
 
 const valveCommand = z.strictObject({ open: z.boolean() });
 const disturbance = z.strictObject({ level: z.number().min(0) });
-const fault = z.enum(['down', 'sensor-error', 'sensor-text', 'sensor-out-of-range', 'sensor-hang', 'valve-error']);
-const faults = z.record(z.string(), fault);
+/** A fault of a tank. */
+export const plantFault = z.enum([
+  'down',
+  'sensor-error',
+  'sensor-text',
+  'sensor-out-of-range',
+  'sensor-hang',
+  'valve-error',
+]);
+const faults = z.record(z.string(), plantFault);
 
 /** The active fault of each tank; `*` applies to all tanks. */
 export type PlantFaults = Readonly<z.infer<typeof faults>>;
@@ -149,9 +157,7 @@ export async function startPlant({
     tanks: () => [...states.keys()].map((id) => toTank(id, currentState(id))),
     tank: (id) => toTank(id, currentState(id)),
     valveCommands: (id) => [...currentState(id).commands],
-    disturb: (id, level) => {
-      disturb(id, level);
-    },
+    disturb,
     setFaults: (next) => {
       activeFaults = next;
     },

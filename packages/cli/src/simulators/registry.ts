@@ -6,8 +6,8 @@ import type { AllowedHosts } from '@outrigger/common/http/foreign-request';
 import { UserError } from 'outrigger/internal/core/errors';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import { type BitcoinFault, type BitcoinNodes, bitcoinFaults, createBitcoinNodes } from './bitcoin.ts';
-import { type PantryFaults, type PantrySimulator, startPantry } from './pantry.ts';
-import { type PlantFaults, type PlantSimulator, startPlant } from './plant.ts';
+import { itemFault, type PantryFaults, type PantrySimulator, startPantry } from './pantry.ts';
+import { type PlantFaults, type PlantSimulator, plantFault, startPlant } from './plant.ts';
 
 /** The running simulators. */
 export type Simulators = {
@@ -63,16 +63,6 @@ export function pour({ plant }: Pick<Simulators, 'plant'>, objects: readonly Kub
   }
 }
 
-const plantFaults = [
-  'down',
-  'sensor-error',
-  'sensor-text',
-  'sensor-out-of-range',
-  'sensor-hang',
-  'valve-error',
-] as const;
-const itemFaults = ['error', 'hang', 'out-of-stock'] as const;
-
 /**
  * Sets the faults of `--simulator-fault`: `plant=down`, `plant=sensor-error`, `pantry=down`, `pantry=saffron:error`,
  * `bitcoin=hang`, `bitcoin=NAMESPACE/POD:warming-up` (the namespace defaults to `default`).
@@ -84,22 +74,22 @@ export function injectFaults({ plant, pantry, bitcoin }: Simulators, faults: rea
   for (const fault of faults) {
     const [simulator = '', what = ''] = fault.split('=');
     const [item = '', how = ''] = what.split(':');
-    const plantFault = plantFaults.find((one) => one === what);
-    const itemFault = itemFaults.find((one) => one === how);
+    const ofPlant = plantFault.options.find((one) => one === what);
+    const ofItem = itemFault.options.find((one) => one === how);
     const nodeFault = bitcoinFaults.find((one) => one === (how === '' ? what : how));
     if ((simulator === 'plant' && plant.url === '') || (simulator === 'pantry' && pantry.url === ''))
       throw new UserError(`--simulator-fault ${fault}: no controller of this project uses the ${simulator}`);
-    if (simulator === 'plant' && plantFault !== undefined) activeFaults.plant = { '*': plantFault };
+    if (simulator === 'plant' && ofPlant !== undefined) activeFaults.plant = { '*': ofPlant };
     else if (simulator === 'pantry' && what === 'down') activeFaults.pantry = { ...activeFaults.pantry, down: true };
-    else if (simulator === 'pantry' && item !== '' && itemFault !== undefined) {
-      activeFaults.pantry = { ...activeFaults.pantry, items: { ...activeFaults.pantry.items, [item]: itemFault } };
+    else if (simulator === 'pantry' && item !== '' && ofItem !== undefined) {
+      activeFaults.pantry = { ...activeFaults.pantry, items: { ...activeFaults.pantry.items, [item]: ofItem } };
     } else if (simulator === 'bitcoin' && nodeFault !== undefined) {
       nodeFaults.push([how === '' ? '*' : item, nodeFault]);
     } else {
       const known = [
-        ...plantFaults.map((one) => `plant=${one}`),
+        ...plantFault.options.map((one) => `plant=${one}`),
         'pantry=down',
-        `pantry=ITEM:${itemFaults.join('|')}`,
+        `pantry=ITEM:${itemFault.options.join('|')}`,
         `bitcoin=[NAMESPACE/POD:]${bitcoinFaults.join('|')}`,
       ].join(', ');
       throw new UserError(`--simulator-fault ${fault}: unknown fault; known faults are ${known}`);
