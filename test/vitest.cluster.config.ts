@@ -27,7 +27,6 @@ export default defineConfig({
       sequencer: longestFirst([
         'cluster/documented.test.ts',
         'cluster/troubleshooting.test.ts',
-        'cluster/cross.test.ts',
         'cluster/watcher-restart.test.ts',
         // It waits for probes and backoffs more than it computes, so not beside the two files that load the machine most.
         'cluster/watcher-outage.test.ts',

@@ -56,8 +56,15 @@ beforeEach(async () => {
   await write('functions/tree.ts', 'export const handler = () => 1;');
 });
 
-it('--cloudformation writes a template whose code is in a bucket of the user, by its hash, and --chart a chart with the name and version of the project', async () => {
+it('B8: --cloudformation writes a template whose code is in a bucket of the user, by its hash, and --chart a chart with the name and version of the project, also on another device', async () => {
   await writeOsls(packaged);
+  // A file system of its own on Linux.
+  if (existsSync('/dev/shm')) {
+    const elsewhere = await mkdtemp('/dev/shm/outrigger-test-');
+    onTestFinished(async () => await rm(elsewhere, { recursive: true }));
+    await symlink(elsewhere, at('dist'));
+  }
+  await write('dist/tree/index.mjs', 'old');
   await write('dist/cloudformation/code/old.zip', 'old');
   await write('dist/chart/templates/old.yaml', 'old');
   const argv = ['--cloudformation', '--stage', 'prod', '--param', 'A=1', '--param', 'B=2', '--chart'];
@@ -65,7 +72,8 @@ it('--cloudformation writes a template whose code is in a bucket of the user, by
   expect(await run(...argv)).toEqual({ out, err: '', status: 0 });
   const file = `tree-${createHash('sha256').update(zip).digest('hex').slice(0, 12)}.zip`;
   expect(await filesOf('dist/cloudformation')).toEqual(['code', `code/${file}`, 'template.json']);
-  expect(await readdir(at('dist'))).toEqual(expect.arrayContaining(always));
+  expect((await readdir(at('dist'))).toSorted()).toEqual([...always, 'chart', 'cloudformation'].toSorted());
+  expect(await read('dist/tree/index.mjs')).not.toBe('old');
   expect(await read(`dist/cloudformation/code/${file}`)).toBe(zip);
   expect(await json('dist/cloudformation/template.json')).toEqual({
     Description: 'package --stage prod --param A=1 --param B=2',
@@ -81,20 +89,6 @@ it('--cloudformation writes a template whose code is in a bucket of the user, by
   expect(await read('dist/chart/values.yaml')).toContain('settings:\n  CLUSTER: ""\n');
   expect(await read('dist/chart/templates/rbac.yaml')).toContain('.Values.serviceAccount.annotations');
 });
-
-// /dev/shm is a file system of its own on Linux.
-it.skipIf(!existsSync('/dev/shm'))(
-  'B8: a dist on another device gets the bundles, which replace former ones',
-  async () => {
-    const elsewhere = await mkdtemp('/dev/shm/outrigger-test-');
-    onTestFinished(async () => await rm(elsewhere, { recursive: true }));
-    await symlink(elsewhere, at('dist'));
-    await write('dist/tree/index.mjs', 'old');
-    expect(await run()).toEqual({ out: 'built dist/\n', err: '', status: 0 });
-    expect((await readdir(at('dist'))).toSorted()).toEqual(always);
-    expect(await read('dist/tree/index.mjs')).not.toBe('old');
-  },
-);
 
 it.each([
   ['a source that does not compile', 'functions/tree.ts', 'export const handler = (;', [], 'functions/tree.ts:1:'],

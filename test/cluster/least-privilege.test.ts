@@ -1,5 +1,5 @@
 // The generated roles grant nothing beyond the required permissions, on a real kube-apiserver, which lists what RBAC
-// permits each user. That the permissions suffice is shown by the checkpoint, by cross.test.ts, and by every suite that
+// permits each user. That the permissions suffice is shown by the checkpoint, by roles.test.ts, and by every suite that
 // uses these users.
 import { describe, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
@@ -18,9 +18,9 @@ import {
 import { sleep } from '../../src/core/time.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
-import { readSamples, sampleOf } from '../cross/sample.ts';
-import { edgesOf } from '../cross/variants.ts';
+import { driftsOf } from '../../src/testing/battery/stage.ts';
 import { createRecorder } from '../support/recorder.ts';
+import { readSamples, sampleOf } from '../support/sample.ts';
 import { everyServiceAccountsPermissions, everyUsersPermissions, listPermissions } from './can-i.ts';
 import { answerTo, generated, untilEffective, usePlane } from './plane.ts';
 
@@ -131,7 +131,7 @@ describe('the permission to patch an object for its finalizer', () => {
     });
     const answer = (body: object) => answerTo(clientOf(controllerIdentity(identity)), patch(body));
     const changes = [
-      ...edgesOf(subject.object.spec).map((spec) => ({ spec })),
+      ...driftsOf(subject.object.spec).map((spec) => ({ spec })),
       { metadata: { labels: { a: 'b' } } },
       { metadata: { annotations: { a: 'b' } } },
       { metadata: { finalizers: ['example.com/foreign'] } },

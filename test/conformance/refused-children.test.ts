@@ -7,374 +7,253 @@ const { wire, namespace } = await useSuite();
 
 const labels = { app: 'a' };
 const container = { name: 'a', image: 'i' };
-const pod = (p: object = {}, k: object = {}) => ({ containers: [{ ...container, ...k }], ...p });
-const workload = (more: object = {}, p: object = {}, k: object = {}) => ({
-  spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod(p, k) }, ...more },
+const workload = (more: object = {}, pod: object = {}) => ({
+  ...{
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [container], ...pod } },
+  },
+  ...more,
 });
-const job = (more: object = {}, p: object = {}) => ({
-  spec: { template: { spec: pod({ restartPolicy: 'Never', ...p }) }, ...more },
+const job = (more: object = {}) => ({
+  ...{ template: { spec: { containers: [container], restartPolicy: 'Never' } }, ...more },
 });
-const svc = (s: object) => ({ spec: { ports: [{ port: 80 }], ...s } });
-const claim = (s: object) => ({
-  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...s },
+const cron = (schedule: string, more: object = {}) => ({ schedule, jobTemplate: { spec: job() }, ...more });
+const svc = (more: object) => ({ ports: [{ port: 80 }], ...more });
+const claim = (more: object) => ({
+  ...{ accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...more },
 });
 const backend = { service: { name: 's', port: { number: 80 } } };
-const hpa = (s: object) => ({
-  spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' }, maxReplicas: 3, ...s },
-});
-const deployments = 'apps/v1/deployments';
-const rows: readonly (readonly [string, string, object, string])[] = [
-  [
-    'Recreate with rollingUpdate',
-    deployments,
-    workload({ strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } }),
-    'spec.strategy.rollingUpdate Forbidden',
-  ],
-  ['an unknown strategy', deployments, workload({ strategy: { type: 'BlueGreen' } }), 'spec.strategy NotSupported'],
-  [
-    'maxSurge and maxUnavailable of 0',
-    deployments,
-    workload({ strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
-    'spec.strategy.rollingUpdate.maxUnavailable Invalid',
-  ],
-  [
-    'a deadline not after minReadySeconds',
-    deployments,
-    workload({ minReadySeconds: 10, progressDeadlineSeconds: 5 }),
-    'spec.progressDeadlineSeconds Invalid',
-  ],
-  [
-    'labels that the selector does not select',
-    deployments,
-    workload({ selector: { matchLabels: { app: 'b' } } }),
-    'spec.template.metadata.labels Invalid',
-  ],
-  [
-    'requests above limits',
-    deployments,
-    workload({}, {}, { resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } }),
-    'spec.template.spec.containers[0].resources.requests Invalid',
-  ],
-  [
-    'an unknown resource',
-    deployments,
-    workload({}, {}, { resources: { limits: { cpus: '1' } } }),
-    'spec.template.spec.containers[0].resources.limits[cpus] Invalid',
-  ],
-  [
-    'a negative amount',
-    deployments,
-    workload({}, {}, { resources: { limits: { cpu: '-1' } } }),
-    'spec.template.spec.containers[0].resources.limits[cpu] Invalid',
-  ],
-  [
-    'a variable without a name',
-    deployments,
-    workload({}, {}, { env: [{ name: '', value: 'x' }] }),
-    'spec.template.spec.containers[0].env[0].name Required',
-  ],
+const routed = (path: object) => ({ rules: [{ http: { paths: [{ ...path, backend }] } }] });
+const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' };
+const hpa = (more: object) => ({ scaleTargetRef, maxReplicas: 3, ...more });
+const limited = (limits: object, requests: object = {}) => ({ resources: { limits, requests } });
+const env = (variable: object) => ({ env: [{ name: 'A', ...variable }] });
+const fieldRef = (fieldPath: string) => ({ valueFrom: { fieldRef: { fieldPath } } });
+const scratch = (name: string) => ({ name, emptyDir: {} });
+const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+/** What is wrong, the content, and the causes. */
+type Row = readonly [what: string, content: object, causes: string];
+
+/** Of the container of a Deployment, with the causes below it. */
+const ofContainers: readonly Row[] = [
+  ['requests above limits', limited({ cpu: '1' }, { cpu: '2' }), 'resources.requests Invalid'],
+  ['an unknown resource', limited({ cpus: '1' }), 'resources.limits[cpus] Invalid'],
+  ['a negative amount', limited({ cpu: '-1' }), 'resources.limits[cpu] Invalid'],
+  ['a variable without a name', { env: [{ name: '', value: 'x' }] }, 'env[0].name Required'],
   [
     'a variable with value and valueFrom',
-    deployments,
-    workload({}, {}, { env: [{ name: 'A', value: 'x', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }] }),
-    'spec.template.spec.containers[0].env[0].valueFrom Invalid',
+    env({ ...fieldRef('metadata.name'), value: 'x' }),
+    'env[0].valueFrom Invalid',
   ],
-  [
-    'a variable of an unknown field',
-    deployments,
-    workload({}, {}, { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.nme' } } }] }),
-    'spec.template.spec.containers[0].env[0].valueFrom.fieldRef.fieldPath Invalid',
-  ],
+  ['a variable of an unknown field', env(fieldRef('metadata.nme')), 'env[0].valueFrom.fieldRef.fieldPath Invalid'],
   [
     'a variable from a Secret without a key',
-    deployments,
-    workload({}, {}, { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: '' } } }] }),
-    'spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.key Required',
+    env({ valueFrom: { secretKeyRef: { name: 's', key: '' } } }),
+    'env[0].valueFrom.secretKeyRef.key Required',
   ],
+  ['variables from nothing', { envFrom: [{}] }, 'envFrom Invalid'],
   [
-    'variables from nothing',
-    deployments,
-    workload({}, {}, { envFrom: [{}] }),
-    'spec.template.spec.containers[0].envFrom Invalid',
+    'a probe with two handlers',
+    { livenessProbe: { httpGet: { port: 80 }, tcpSocket: { port: 80 } } },
+    'livenessProbe.tcpSocket Forbidden',
   ],
+  ['a probe without a handler', { readinessProbe: { periodSeconds: 5 } }, 'readinessProbe Required'],
+  [
+    'a liveness probe that needs two successes',
+    { livenessProbe: { tcpSocket: { port: 80 }, successThreshold: 2 } },
+    'livenessProbe.successThreshold Invalid',
+  ],
+  ['a probe of port 0', { livenessProbe: { httpGet: { port: 0 } } }, 'livenessProbe.httpGet.port Invalid'],
+  ['an unknown pull policy', { imagePullPolicy: 'Sometimes' }, 'imagePullPolicy NotSupported'],
+  [
+    'a port of an unknown protocol',
+    { ports: [{ containerPort: 80, protocol: 'HTTP' }] },
+    'ports[0].protocol NotSupported',
+  ],
+  ['a negative user', { securityContext: { runAsUser: -1 } }, 'securityContext.runAsUser Invalid'],
+];
+
+/** Of the pods of a Deployment, with the causes below their spec. */
+const ofPods: readonly Row[] = [
   [
     'a volume with two sources',
-    deployments,
-    workload({}, { volumes: [{ name: 'v', emptyDir: {}, configMap: { name: 'c' } }] }),
-    'spec.template.spec.volumes[0].configMap Forbidden',
+    { volumes: [{ ...scratch('v'), configMap: { name: 'c' } }] },
+    'volumes[0].configMap Forbidden',
   ],
-  [
-    'two volumes of one name',
-    deployments,
-    workload(
-      {},
-      {
-        volumes: [
-          { name: 'v', emptyDir: {} },
-          { name: 'v', emptyDir: {} },
-        ],
-      },
-    ),
-    'spec.template.spec.volumes[1].name Duplicate',
-  ],
-  [
-    'a volume name with a dot',
-    deployments,
-    workload({}, { volumes: [{ name: 'a.b', emptyDir: {} }] }),
-    'spec.template.spec.volumes[0].name Invalid',
-  ],
+  ['two volumes of one name', { volumes: [scratch('v'), scratch('v')] }, 'volumes[1].name Duplicate'],
+  ['a volume name with a dot', { volumes: [scratch('a.b')] }, 'volumes[0].name Invalid'],
   [
     'a ConfigMap volume without a name',
-    deployments,
-    workload({}, { volumes: [{ name: 'v', configMap: {} }] }),
-    'spec.template.spec.volumes[0].configMap.name Required',
+    { volumes: [{ name: 'v', configMap: {} }] },
+    'volumes[0].configMap.name Required',
   ],
   [
     'a file mode beyond 0777',
-    deployments,
-    workload({}, { volumes: [{ name: 'v', configMap: { name: 'c', defaultMode: 1000 } }] }),
-    'spec.template.spec.volumes[0].configMap.defaultMode Invalid',
+    { volumes: [{ name: 'v', configMap: { name: 'c', defaultMode: 1000 } }] },
+    'volumes[0].configMap.defaultMode Invalid',
   ],
   [
     'a mount of an absolute path in the volume',
-    deployments,
-    workload(
-      {},
-      { volumes: [{ name: 'v', emptyDir: {} }] },
-      { volumeMounts: [{ name: 'v', mountPath: '/v', subPath: '/x' }] },
-    ),
-    'spec.template.spec.containers[0].volumeMounts.subPath Invalid',
-  ],
-  [
-    'a probe with two handlers',
-    deployments,
-    workload({}, {}, { livenessProbe: { httpGet: { port: 80 }, tcpSocket: { port: 80 } } }),
-    'spec.template.spec.containers[0].livenessProbe.tcpSocket Forbidden',
-  ],
-  [
-    'a probe without a handler',
-    deployments,
-    workload({}, {}, { readinessProbe: { periodSeconds: 5 } }),
-    'spec.template.spec.containers[0].readinessProbe Required',
-  ],
-  [
-    'a liveness probe that needs two successes',
-    deployments,
-    workload({}, {}, { livenessProbe: { tcpSocket: { port: 80 }, successThreshold: 2 } }),
-    'spec.template.spec.containers[0].livenessProbe.successThreshold Invalid',
-  ],
-  [
-    'a probe of port 0',
-    deployments,
-    workload({}, {}, { livenessProbe: { httpGet: { port: 0 } } }),
-    'spec.template.spec.containers[0].livenessProbe.httpGet.port Invalid',
-  ],
-  [
-    'an unknown pull policy',
-    deployments,
-    workload({}, {}, { imagePullPolicy: 'Sometimes' }),
-    'spec.template.spec.containers[0].imagePullPolicy NotSupported',
-  ],
-  [
-    'a port of an unknown protocol',
-    deployments,
-    workload({}, {}, { ports: [{ containerPort: 80, protocol: 'HTTP' }] }),
-    'spec.template.spec.containers[0].ports[0].protocol NotSupported',
-  ],
-  [
-    'a negative user',
-    deployments,
-    workload({}, {}, { securityContext: { runAsUser: -1 } }),
-    'spec.template.spec.containers[0].securityContext.runAsUser Invalid',
+    {
+      volumes: [scratch('v')],
+      containers: [{ ...container, volumeMounts: [{ name: 'v', mountPath: '/v', subPath: '/x' }] }],
+    },
+    'containers[0].volumeMounts.subPath Invalid',
   ],
   [
     'an init container with a probe',
-    deployments,
-    workload({}, { initContainers: [{ name: 'b', image: 'i', livenessProbe: { tcpSocket: { port: 80 } } }] }),
-    'spec.template.spec.initContainers[0].livenessProbe Forbidden',
+    { initContainers: [{ name: 'b', image: 'i', livenessProbe: { tcpSocket: { port: 80 } } }] },
+    'initContainers[0].livenessProbe Forbidden',
   ],
-  [
-    'a toleration without key and operator',
-    deployments,
-    workload({}, { tolerations: [{ value: 'x' }] }),
-    'spec.template.spec.tolerations[0].operator Invalid',
-  ],
+  ['a toleration without key and operator', { tolerations: [{ value: 'x' }] }, 'tolerations[0].operator Invalid'],
   [
     'an affinity weight of 0',
-    deployments,
-    workload(
-      {},
-      {
-        affinity: {
-          podAntiAffinity: {
-            preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0, podAffinityTerm: { topologyKey: 'k' } }],
-          },
-        },
-      },
-    ),
-    'spec.template.spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight Invalid',
+    { affinity: { podAntiAffinity: { [preferred]: [{ weight: 0, podAffinityTerm: { topologyKey: 'k' } }] } } },
+    `affinity.podAntiAffinity.${preferred}[0].weight Invalid`,
   ],
   [
     'a spread constraint without a key',
-    deployments,
-    workload({}, { topologySpreadConstraints: [{ maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }] }),
-    'spec.template.spec.topologySpreadConstraints[0].topologyKey Required',
+    { topologySpreadConstraints: [{ maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }] },
+    'topologySpreadConstraints[0].topologyKey Required',
   ],
-  [
-    'a DNS policy of None without servers',
-    deployments,
-    workload({}, { dnsPolicy: 'None' }),
-    'spec.template.spec.dnsConfig Required',
+  ['a DNS policy of None without servers', { dnsPolicy: 'None' }, 'dnsConfig Required'],
+  ['a service account that is no name', { serviceAccountName: 'A b' }, 'serviceAccountName Invalid'],
+  ['a host alias that is no address', { hostAliases: [{ ip: 'x', hostnames: ['a'] }] }, 'hostAliases[0].ip Invalid'],
+];
+
+/** Of a whole spec, with the causes below it, by collection. */
+const ofSpecs: Readonly<Record<string, readonly Row[]>> = {
+  'apps/v1/deployments': [
+    [
+      'Recreate with rollingUpdate',
+      workload({ strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } }),
+      'strategy.rollingUpdate Forbidden',
+    ],
+    ['an unknown strategy', workload({ strategy: { type: 'BlueGreen' } }), 'strategy NotSupported'],
+    [
+      'maxSurge and maxUnavailable of 0',
+      workload({ strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
+      'strategy.rollingUpdate.maxUnavailable Invalid',
+    ],
+    [
+      'a deadline not after minReadySeconds',
+      workload({ minReadySeconds: 10, progressDeadlineSeconds: 5 }),
+      'progressDeadlineSeconds Invalid',
+    ],
+    [
+      'labels that the selector does not select',
+      workload({ selector: { matchLabels: { app: 'b' } } }),
+      'template.metadata.labels Invalid',
+    ],
   ],
-  [
-    'a service account that is no name',
-    deployments,
-    workload({}, { serviceAccountName: 'A b' }),
-    'spec.template.spec.serviceAccountName Invalid',
+  'apps/v1/statefulsets': [
+    [
+      'OnDelete with rollingUpdate',
+      workload({ serviceName: 's', updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } }),
+      'updateStrategy.rollingUpdate Invalid',
+    ],
+    [
+      'a claim template without a size',
+      workload({
+        serviceName: 's',
+        volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: { accessModes: ['ReadWriteOnce'] } }],
+      }),
+      'volumeClaimTemplates[0].spec.resources[storage] Required',
+    ],
+    [
+      'an unknown pod management',
+      workload({ serviceName: 's', podManagementPolicy: 'Any' }),
+      'podManagementPolicy Invalid',
+    ],
   ],
-  [
-    'a host alias that is no address',
-    deployments,
-    workload({}, { hostAliases: [{ ip: 'x', hostnames: ['a'] }] }),
-    'spec.template.spec.hostAliases[0].ip Invalid',
+  'apps/v1/daemonsets': [
+    [
+      'maxSurge beside maxUnavailable',
+      workload({ updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } }),
+      'updateStrategy.rollingUpdate.maxSurge Invalid',
+    ],
   ],
-  [
-    'OnDelete with rollingUpdate',
-    'apps/v1/statefulsets',
-    workload({ serviceName: 's', updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } }),
-    'spec.updateStrategy.rollingUpdate Invalid',
+  'batch/v1/jobs': [
+    ['negative parallelism', job({ parallelism: -1 }), 'parallelism Invalid'],
+    [
+      'a limit of failed indexes without one for each',
+      job({ completionMode: 'Indexed', completions: 1, maxFailedIndexes: 1 }),
+      'backoffLimitPerIndex Required',
+    ],
   ],
-  [
-    'a claim template without a size',
-    'apps/v1/statefulsets',
-    workload({
-      serviceName: 's',
-      volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: { accessModes: ['ReadWriteOnce'] } }],
-    }),
-    'spec.volumeClaimTemplates[0].spec.resources[storage] Required',
+  'batch/v1/cronjobs': [
+    ['a schedule of four fields', cron('* * * *'), 'schedule Invalid'],
+    ['an unknown time zone', cron('* * * * *', { timeZone: 'Mars/Olympus' }), 'timeZone Invalid'],
+    [
+      'an unknown concurrency policy',
+      cron('* * * * *', { concurrencyPolicy: 'Maybe' }),
+      'concurrencyPolicy NotSupported',
+    ],
   ],
-  [
-    'an unknown pod management',
-    'apps/v1/statefulsets',
-    workload({ serviceName: 's', podManagementPolicy: 'Any' }),
-    'spec.podManagementPolicy Invalid',
+  'v1/services': [
+    ['externalTrafficPolicy on ClusterIP', svc({ externalTrafficPolicy: 'Local' }), 'externalTrafficPolicy Invalid'],
+    ['an unknown type', svc({ type: 'Public' }), 'type NotSupported'],
+    ['a cluster address that is none', svc({ clusterIP: '1.2.3' }), 'clusterIPs[0] Invalid'],
+    ['the same port twice', svc({ ports: ['a', 'b'].map((name) => ({ name, port: 80 })) }), 'ports[1] Duplicate'],
+    [
+      'source ranges without a load balancer',
+      svc({ loadBalancerSourceRanges: ['10.0.0.0/8'] }),
+      'LoadBalancerSourceRanges Forbidden',
+    ],
   ],
-  [
-    'maxSurge beside maxUnavailable',
-    'apps/v1/daemonsets',
-    workload({ updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } }),
-    'spec.updateStrategy.rollingUpdate.maxSurge Invalid',
+  'networking.k8s.io/v1/ingresses': [
+    ['a path without a type', routed({ path: '/' }), 'rules[0].http.paths[0].pathType Required'],
+    ['a relative path', routed({ path: 'x', pathType: 'Prefix' }), 'rules[0].http.paths[0].path Invalid'],
+    [
+      'a port with name and number',
+      { defaultBackend: { service: { name: 's', port: { name: 'http', number: 80 } } } },
+      'defaultBackend Invalid',
+    ],
   ],
-  ['negative parallelism', 'batch/v1/jobs', job({ parallelism: -1 }), 'spec.parallelism Invalid'],
-  [
-    'a limit of failed indexes without one for each',
-    'batch/v1/jobs',
-    job({ completionMode: 'Indexed', completions: 1, maxFailedIndexes: 1 }),
-    'spec.backoffLimitPerIndex Required',
+  'networking.k8s.io/v1/networkpolicies': [
+    [
+      'a range that is none',
+      { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0' } }] }] },
+      'egress[0].to[0].ipBlock.cidr Invalid',
+    ],
+    [
+      'an exception outside of its range',
+      { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16'] } }] }] },
+      'egress[0].to[0].ipBlock.except[0] Invalid',
+    ],
+    [
+      'an end of ports before their begin',
+      { podSelector: {}, ingress: [{ ports: [{ port: 90, endPort: 80 }] }] },
+      'ingress[0].ports[0].endPort Invalid',
+    ],
   ],
-  [
-    'a schedule of four fields',
-    'batch/v1/cronjobs',
-    { spec: { schedule: '* * * *', jobTemplate: job() } },
-    'spec.schedule Invalid',
+  'policy/v1/poddisruptionbudgets': [
+    ['more than 100%', { minAvailable: '101%', selector: { matchLabels: labels } }, 'minAvailable Invalid'],
   ],
-  [
-    'an unknown time zone',
-    'batch/v1/cronjobs',
-    { spec: { schedule: '* * * * *', timeZone: 'Mars/Olympus', jobTemplate: job() } },
-    'spec.timeZone Invalid',
+  'autoscaling/v2/horizontalpodautoscalers': [
+    ['fewer maxReplicas than minReplicas', hpa({ minReplicas: 5 }), 'maxReplicas Invalid'],
+    ['a metric without its source', hpa({ metrics: [{ type: 'Pods' }] }), 'metrics[0].pods Required'],
   ],
-  [
-    'an unknown concurrency policy',
-    'batch/v1/cronjobs',
-    { spec: { schedule: '* * * * *', concurrencyPolicy: 'Maybe', jobTemplate: job() } },
-    'spec.concurrencyPolicy NotSupported',
+  'coordination.k8s.io/v1/leases': [
+    ['a lease of 0 seconds', { leaseDurationSeconds: 0 }, 'leaseDurationSeconds Invalid'],
   ],
-  [
-    'externalTrafficPolicy on ClusterIP',
-    'v1/services',
-    svc({ externalTrafficPolicy: 'Local' }),
-    'spec.externalTrafficPolicy Invalid',
+  'v1/persistentvolumeclaims': [
+    ['no access mode', claim({ accessModes: [] }), 'accessModes Required'],
+    ['a claim of 0 bytes', claim({ resources: { requests: { storage: '0' } } }), 'resources[storage] Invalid'],
   ],
-  ['an unknown type', 'v1/services', svc({ type: 'Public' }), 'spec.type NotSupported'],
-  ['a cluster address that is none', 'v1/services', svc({ clusterIP: '1.2.3' }), 'spec.clusterIPs[0] Invalid'],
-  [
-    'the same port twice',
-    'v1/services',
-    svc({
-      ports: [
-        { name: 'a', port: 80 },
-        { name: 'b', port: 80 },
-      ],
-    }),
-    'spec.ports[1] Duplicate',
-  ],
-  [
-    'source ranges without a load balancer',
-    'v1/services',
-    svc({ loadBalancerSourceRanges: ['10.0.0.0/8'] }),
-    'spec.LoadBalancerSourceRanges Forbidden',
-  ],
+  'v1/resourcequotas': [['an unknown resource to count', { hard: { widgets: '1' } }, 'hard[widgets] Invalid']],
+};
+
+type Refusal = readonly [what: string, at: string, content: object, causes: string];
+
+const others: readonly Refusal[] = [
   ['neither rules nor a default backend', 'networking.k8s.io/v1/ingresses', { spec: {} }, 'spec Invalid'],
-  [
-    'a path without a type',
-    'networking.k8s.io/v1/ingresses',
-    { spec: { rules: [{ http: { paths: [{ path: '/', backend }] } }] } },
-    'spec.rules[0].http.paths[0].pathType Required',
-  ],
-  [
-    'a relative path',
-    'networking.k8s.io/v1/ingresses',
-    { spec: { rules: [{ http: { paths: [{ path: 'x', pathType: 'Prefix', backend }] } }] } },
-    'spec.rules[0].http.paths[0].path Invalid',
-  ],
-  [
-    'a port with name and number',
-    'networking.k8s.io/v1/ingresses',
-    { spec: { defaultBackend: { service: { name: 's', port: { name: 'http', number: 80 } } } } },
-    'spec.defaultBackend Invalid',
-  ],
-  [
-    'a range that is none',
-    'networking.k8s.io/v1/networkpolicies',
-    { spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0' } }] }] } },
-    'spec.egress[0].to[0].ipBlock.cidr Invalid',
-  ],
-  [
-    'an exception outside of its range',
-    'networking.k8s.io/v1/networkpolicies',
-    { spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16'] } }] }] } },
-    'spec.egress[0].to[0].ipBlock.except[0] Invalid',
-  ],
-  [
-    'an end of ports before their begin',
-    'networking.k8s.io/v1/networkpolicies',
-    { spec: { podSelector: {}, ingress: [{ ports: [{ port: 90, endPort: 80 }] }] } },
-    'spec.ingress[0].ports[0].endPort Invalid',
-  ],
   [
     'minAvailable and maxUnavailable',
     'policy/v1/poddisruptionbudgets',
     { spec: { minAvailable: 1, maxUnavailable: 1, selector: { matchLabels: labels } } },
     'spec Invalid',
-  ],
-  [
-    'more than 100%',
-    'policy/v1/poddisruptionbudgets',
-    { spec: { minAvailable: '101%', selector: { matchLabels: labels } } },
-    'spec.minAvailable Invalid',
-  ],
-  [
-    'fewer maxReplicas than minReplicas',
-    'autoscaling/v2/horizontalpodautoscalers',
-    hpa({ minReplicas: 5 }),
-    'spec.maxReplicas Invalid',
-  ],
-  [
-    'a metric without its source',
-    'autoscaling/v2/horizontalpodautoscalers',
-    hpa({ metrics: [{ type: 'Pods' }] }),
-    'spec.metrics[0].pods Required',
   ],
   [
     'kubernetes.io/tls without keys',
@@ -389,19 +268,6 @@ const rows: readonly (readonly [string, string, object, string])[] = [
     '400',
   ],
   [
-    'a lease of 0 seconds',
-    'coordination.k8s.io/v1/leases',
-    { spec: { leaseDurationSeconds: 0 } },
-    'spec.leaseDurationSeconds Invalid',
-  ],
-  ['no access mode', 'v1/persistentvolumeclaims', claim({ accessModes: [] }), 'spec.accessModes Required'],
-  [
-    'a claim of 0 bytes',
-    'v1/persistentvolumeclaims',
-    claim({ resources: { requests: { storage: '0' } } }),
-    'spec.resources[storage] Invalid',
-  ],
-  [
     'a rule without verbs',
     'rbac.authorization.k8s.io/v1/roles',
     { rules: [{ apiGroups: [''], resources: ['pods'], verbs: [] }] },
@@ -414,17 +280,27 @@ const rows: readonly (readonly [string, string, object, string])[] = [
     'subjects[0].kind NotSupported',
   ],
   [
-    'an unknown resource to count',
-    'v1/resourcequotas',
-    { spec: { hard: { widgets: '1' } } },
-    'spec.hard[widgets] Invalid',
-  ],
-  [
     'a default above the maximum',
     'v1/limitranges',
     { spec: { limits: [{ type: 'Container', default: { cpu: '2' }, max: { cpu: '1' } }] } },
     'spec.limits[0].defaultRequest[cpu] Invalid, spec.limits[0].default[cpu] Invalid',
   ],
+];
+
+const inTemplate = (below: string, rows: readonly Row[], specOf: (content: object) => object): readonly Refusal[] =>
+  rows.map(([what, content, cause]) => [
+    ...([what, 'apps/v1/deployments', { spec: specOf(content) }] as const),
+    `spec.template.spec.${below}${cause}`,
+  ]);
+const rows: readonly Refusal[] = [
+  ...inTemplate('containers[0].', ofContainers, (fields) =>
+    workload({}, { containers: [{ ...container, ...fields }] }),
+  ),
+  ...inTemplate('', ofPods, (fields) => workload({}, fields)),
+  ...Object.entries(ofSpecs).flatMap(([at, of]) =>
+    of.map(([what, spec, cause]): Refusal => [what, at, { spec }, `spec.${cause}`]),
+  ),
+  ...others,
 ];
 
 it.each(rows)('K14: %s in %s is refused', async (_what, at, content, causes) => {

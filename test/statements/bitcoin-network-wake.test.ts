@@ -1,5 +1,5 @@
-// What wakes a BitcoinNetwork (B8, B9, B11, B12), and a pod that no watcher saw (B25; test/cross has the rest of it), as cases for any
-// API server where the test alone says how a StatefulSet fares.
+// What wakes a BitcoinNetwork (B8, B9, B11, B12), and a pod that no watcher saw (B25; generation.test.ts has the rest), as
+// cases for any API server where the test alone says how a StatefulSet fares.
 
 import { describe, expect, it } from 'vitest';
 import type { NetworkNode } from '../../src/controllers/bitcoin-network/kind.ts';

@@ -1,5 +1,6 @@
 // What BitcoinNetwork's workloads are (B1 to B6, B14, B15, B32), for any API server where the test alone says how a StatefulSet changes.
-// bitcoin-network-wake.test.ts has the wake-ups, bitcoin-peers.test.ts nodes and peers; what holds for every controller is test/cross.
+// bitcoin-network-wake.test.ts has the wake-ups, bitcoin-peers.test.ts nodes and peers; what holds for every controller is
+// every-controller.test.ts.
 
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';

@@ -1,6 +1,6 @@
 // The behaviour of Dinner (I6, I7, I10, and V4 and V8 of the aggregation), as cases for any API server. I8, the wake-ups, is
 // where the watcher is: wake.test.ts. What its schema refuses is bad-input.test.ts,
-// the rules of the aggregation (V1 to V7) are test/api, what holds for every controller is test/cross.
+// the rules of the aggregation (V1 to V7) are test/api, what holds for every controller is every-controller.test.ts.
 import { describe, expect, it } from 'vitest';
 import { Dinner as dinners } from '../../src/controllers/dinner.ts';
 import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';

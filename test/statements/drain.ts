@@ -41,7 +41,7 @@ export type QueueRunner = {
 
 const reconcileMs = 15_000;
 /** Ten hours between two visits would only make the clock's numbers larger. */
-export const resyncPeriodSeconds = 600;
+const resyncPeriodSeconds = 600;
 
 /** The message of a change of an object. */
 export function changeOf(
@@ -162,17 +162,5 @@ export function startQueueRunner({
       await functions.startResync();
       while ((await functions.deliverResync()) > 0);
     },
-  };
-}
-
-/** Creates a wait that only advances the clock. It rejects when a function would be out of time. */
-export function createVirtualWait(clock: Clock): Wait {
-  const waitedMs = new WeakMap<AbortSignal, number>();
-  return async (seconds, signal) => {
-    signal.throwIfAborted();
-    const total = (waitedMs.get(signal) ?? 0) + seconds * 1000;
-    if (total > reconcileMs) throw new Error('out of time');
-    waitedMs.set(signal, total);
-    clock.ms += seconds * 1000;
   };
 }

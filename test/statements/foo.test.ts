@@ -1,5 +1,5 @@
 // What is asked of Foo (F1 to F12), as cases for any API server that runs no Deployment controller. F4 is owner.test.ts, F6 with a garbage collector is cascade.test.ts, what real Deployments do test/cluster/deployment-chain.test.ts,
-// what holds for every controller (F7, F8) test/cross.
+// what holds for every controller (F7, F8) every-controller.test.ts.
 
 import { describe, expect, it } from 'vitest';
 import { Foo as foos } from '../../src/controllers/foo.ts';

@@ -1,7 +1,8 @@
-// What a status says that it observed is what was acted on, for every controller (V10, V13): whichever request of a reconcile a
-// change of the spec comes before, cases for any API server.
+// What a status says that it observed is what was acted on, for every controller: whichever request of a reconcile a
+// change of the spec comes before (V10, V13), and when the resync alone finds the change (X3). Cases for any API server.
 import { expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
+import type { Kind } from '../../src/api/kind.ts';
 import { observedGenerationOf } from '../../src/api/status-slice.ts';
 import { bitcoinNetwork } from '../../src/controllers/bitcoin-network.ts';
 import { bitcoinPeers } from '../../src/controllers/bitcoin-peers.ts';
@@ -11,6 +12,7 @@ import { Ingredient, ingredient } from '../../src/controllers/ingredient.ts';
 import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
+import { controllerUidOf } from '../../src/core/owner.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { Deployment, Service } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
@@ -153,4 +155,48 @@ it.each(
   let request = 1;
   while (await changeBefore(request)) request += 1;
   expect(request).toBeGreaterThan(2);
+});
+
+it.each(
+  rows.map((row) => ({ ...row, name: row.controller.name })),
+)('X3, B25, I12, W10: $name: the resync alone finds a missed create, update and deletion, and the deletion of children, within one period each', async ({
+  controller: { name, declaration },
+  specs,
+  prepare,
+}) => {
+  const { resource, owns, statusSlice } = declaration;
+  const [before, after] = specs('a');
+  /** One period in which no message of another cause is left, and a minute in which water comes to rest. */
+  const period = async () => {
+    system.lose();
+    await system.tick();
+    await system.pass(660);
+  };
+  const isObserved = async () => {
+    const { metadata, status } = await system.read(resource, 'a');
+    return observedGenerationOf(status, statusSlice) === metadata.generation;
+  };
+  const object = await system.apply(resource, 'a', before);
+  const childrenOf = async (kind: Kind) =>
+    (await system.list(kind)).filter((one) => controllerUidOf(one) === object.metadata.uid);
+  const children = async () => (await Promise.all(owns.map(childrenOf))).flat().map((one) => one.metadata.name);
+  await prepare?.(system, object);
+  await period();
+  expect(await isObserved()).toBe(true);
+
+  await system.apply(resource, 'a', after);
+  expect(await isObserved()).toBe(false);
+  await period();
+  expect(await isObserved()).toBe(true);
+
+  const made = await children();
+  for (const kind of owns) for (const one of await childrenOf(kind)) await system.delete(kind, one.metadata.name);
+  // A child with a finalizer is there until its own controller has finalized it.
+  for (let periods = 0; periods < 2; periods += 1) await period();
+  expect(await children()).toEqual(made);
+
+  await system.delete(resource, 'a');
+  await period();
+  expect(await system.get(resource, 'a')).toBeUndefined();
+  expect(await system.deadLetters(name)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 // What is asked of Ingredient (I1 to I3, I5, I9, I11, I13), as cases for any API server. What its schema refuses is bad-input.test.ts,
 // what a Dinner makes of it dinner.test.ts, that no status reports an amount too early (I3) generation.test.ts, one of several that
-// fails (I14) poison.test.ts, and what holds for every controller (I4, I12) test/cross.
+// fails (I14) poison.test.ts, and what holds for every controller generation.test.ts and
+// every-controller.test.ts.
 import { describe, expect, it } from 'vitest';
 import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';
 import { useApiServer } from '../harness/api-server.ts';

@@ -1,6 +1,7 @@
 // The life of a MemcachedProxy: what it creates (M1, M5), what it lacks (M13, M14), what changes (M6, M7a, M17, M19), its deletion (M22),
 // and much to read (M29, M29a). Where the servers come from, configurations and roll-outs are test/controllers/memcached-proxy, drift is
-// drift.test.ts, wake-ups memcached-proxy-wake.test.ts, and what holds for every controller test/cross and generation.test.ts.
+// drift.test.ts, wake-ups memcached-proxy-wake.test.ts, and what holds for every controller every-controller.test.ts and
+// generation.test.ts.
 
 import { describe, expect, it } from 'vitest';
 import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';

@@ -1,5 +1,6 @@
 // What is asked of WaterTank (W3 to W9; W11 is test/testing/system.test.ts), as cases for any API server. What its schema refuses is
-// bad-input.test.ts, what it does at which level (W1, W2) test/controllers/water-tank.test.ts, W10 test/cross.
+// bad-input.test.ts, what it does at which level (W1, W2) test/controllers/water-tank.test.ts, W10
+// generation.test.ts.
 import { describe, expect, it } from 'vitest';
 import { WaterTank as tanks } from '../../src/controllers/water-tank.ts';
 import { formatMessage } from '../../src/sqs/message.ts';

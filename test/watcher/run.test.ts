@@ -8,6 +8,8 @@ import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import { observedAtOf, parseMessage } from '../../src/sqs/message.ts';
+import { createSqsClient } from '../../src/sqs/sqs-client.ts';
+import { requireQueues } from '../../src/watcher/check-start.ts';
 import { runWatcher } from '../../src/watcher/run.ts';
 import { startFakeIdentity } from '../clusters/auth/identity-server.ts';
 import { base64, kubeconfig } from '../clusters/kubeconfigs.ts';
@@ -185,18 +187,13 @@ describe('a watcher that runs', () => {
     expect(await watcher.stop()).toBe(0);
   });
 
-  it.each([
-    'AccessDenied',
-    'InvalidClientTokenId',
-    'SignatureDoesNotMatch',
-    'ExpiredToken',
-    'KmsAccessDenied',
-  ])('D5: a watcher is ready only when SQS lets it send: it is not without an answer, nor after %s', async (name) => {
-    let answer: 'none' | 'refused' | 'accepted' = 'none';
+  it('D5: a watcher is ready only when SQS lets it send: it is not without an answer, nor after a refusal', async () => {
+    let refusal: string | undefined;
+    let isAccepted = false;
     const sqs = await startWireServer((_, response) => {
-      if (answer === 'none') return response.destroy();
-      const __type = answer === 'refused' ? name : 'com.amazonaws.sqs#EmptyBatchRequest';
-      return sendJson(response, name === 'AccessDenied' && answer === 'refused' ? 403 : 400, { __type, message: 'no' });
+      if (isAccepted) return sendJson(response, 400, { __type: 'com.amazonaws.sqs#EmptyBatchRequest', message: 'no' });
+      if (refusal === undefined) return response.destroy();
+      return sendJson(response, refusal === 'AccessDenied' ? 403 : 400, { __type: refusal, message: 'no' });
     });
     const watcher = start({
       AWS_ENDPOINT_URL_SQS: sqs.url.origin,
@@ -207,15 +204,29 @@ describe('a watcher that runs', () => {
     const { port } = await watcher.logged('watching');
     const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
     expect(await ready()).toBe(503);
-    answer = 'refused';
-    const before = sqs.arrived.length;
-    await expect.poll(() => sqs.arrived.length, { timeout: 15_000 }).toBeGreaterThan(before + 1);
-    expect(await ready()).toBe(503);
+    refusal = 'AccessDenied';
     const said = () => watcher.lines.map(({ error }) => String(error)).join('\n');
-    expect(said()).toMatch(/refuses this watcher .*WatcherPolicyArn/);
-    answer = 'accepted';
+    await expect.poll(said, { timeout: 15_000 }).toMatch(/refuses this watcher .*WatcherPolicyArn/);
+    expect(await ready()).toBe(503);
+    isAccepted = true;
     await expect.poll(ready, { timeout: 15_000 }).toBe(200);
     expect(await watcher.stop()).toBe(0);
+  });
+
+  it.each([
+    ['AccessDenied', 403, true],
+    ['InvalidClientTokenId', 400, true],
+    ['SignatureDoesNotMatch', 400, true],
+    ['ExpiredToken', 400, true],
+    ['KmsAccessDenied', 400, true],
+    ['com.amazonaws.sqs#EmptyBatchRequest', 400, false],
+  ])('D5: the answer %s with %d to an empty batch is a refusal of the watcher: %s', async (name, status, isRefusal) => {
+    const server = await startWireServer((_, response) => sendJson(response, status, { __type: name, message: 'no' }));
+    const sqs = createSqsClient({ region: 'us-east-1', endpoint: server.url.origin });
+    onTestFinished(() => sqs.destroy());
+    const { signal } = new AbortController();
+    const error = await requireQueues(sqs, `${server.url.origin}/000000000000/`, { signal });
+    expect(error?.message ?? '').toMatch(isRefusal ? /refuses this watcher .*WatcherPolicyArn/ : /^$/);
   });
 
   it('a watcher that is stopped while it starts ends with 0', async () => {

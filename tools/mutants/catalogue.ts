@@ -51,14 +51,13 @@ const statements = (...names: readonly string[]) => names.map((name) => `test/st
 const controllers = (...names: readonly string[]) => names.map((name) => `test/controllers/${name}.test.ts`);
 const api = (...names: readonly string[]) => names.map((name) => `test/api/${name}.test.ts`);
 const checkpoint = (...names: readonly string[]) => names.map((name) => `test/checkpoint/${name}.test.ts`);
-const cross = (...names: readonly string[]) => names.map((name) => `test/cross/${name}.test.ts`);
 const kube = (...names: readonly string[]) => names.map((name) => `test/kube/${name}.test.ts`);
 const forwarding = (...names: readonly string[]) => names.map((name) => `test/forwarding/${name}.test.ts`);
 const reconciling = (...names: readonly string[]) => names.map((name) => `test/reconciling/${name}.test.ts`);
 const resync = (...names: readonly string[]) => names.map((name) => `test/resync/${name}.test.ts`);
 const timers = (...names: readonly string[]) => names.map((name) => `test/timers/${name}.test.ts`);
 /** What holds for every controller, run for the mutant's alone. */
-const everyController = cross('crash', 'deletion', 'ownership', 'repeated', 'resync', 'steady', 'writes');
+const everyController = 'test/statements/every-controller.test.ts';
 const deduplication = 'test/sqs/deduplication.test.ts';
 const input = statements('bad-input');
 const generations = 'test/statements/generation.test.ts';
@@ -80,21 +79,21 @@ const peers = [...statements('bitcoin-peers', 'bitcoin-network-workload'), ...co
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
-    generic: [...tank, ...everyController],
+    generic: [...tank, everyController],
     own: [
       { mutants: waterTankMutants, suites: tank },
       { mutants: waterTankDefinitionMutants, suites: input },
     ],
   },
   ingredient: {
-    generic: [...ingredient, ...everyController],
+    generic: [...ingredient, everyController],
     own: [
       { mutants: ingredientMutants, suites: ingredient },
       { mutants: ingredientDefinitionMutants, suites: input },
     ],
   },
   dinner: {
-    generic: [...dinner, ...statements('hostile-child'), ...cross('borders', 'events'), ...everyController],
+    generic: [...dinner, ...statements('hostile-child'), everyController],
     own: [
       { mutants: dinnerMutants, suites: dinner },
       { mutants: aggregationMutants, suites: [...statements('dinner'), ...aggregation] },
@@ -102,14 +101,14 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   foo: {
-    generic: [...foo, ...everyController],
+    generic: [...foo, everyController],
     own: [
       { mutants: fooMutants, suites: [...foo, ...aggregation] },
       { mutants: fooDefinitionMutants, suites: input },
     ],
   },
   'memcached-proxy': {
-    generic: [...proxy, ...statements('hostile-child'), ...controllers('memcached-proxy'), ...everyController],
+    generic: [...proxy, ...statements('hostile-child'), ...controllers('memcached-proxy'), everyController],
     own: [
       {
         mutants: configurationMutants,
@@ -131,14 +130,14 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   'bitcoin-network': {
-    generic: [...network, ...everyController],
+    generic: [...network, everyController],
     own: [
       { mutants: bitcoinNetworkMutants, suites: [...network, ...api('readiness')] },
       { mutants: bitcoinNetworkDefinitionMutants, suites: input },
     ],
   },
   'bitcoin-peers': {
-    generic: [...peers, ...everyController],
+    generic: [...peers, everyController],
     own: [
       { mutants: addedNodesMutants, suites: [...networkParts('added-nodes'), ...peers] },
       { mutants: nodesMutants, suites: [...networkParts('nodes'), ...peers] },
@@ -150,7 +149,7 @@ const given: Readonly<Record<string, Given>> = {
 };
 
 /** Tells whether a file has the same tests for every controller. */
-export const isOfEvery = (file: string): boolean => file.startsWith('test/cross/') || file === generations;
+export const isOfEvery = (file: string): boolean => file === everyController || file === generations;
 
 /** Every controller, every kind without one, and the shared code. */
 export const subjects: readonly Subject[] = [
@@ -167,19 +166,19 @@ export const subjects: readonly Subject[] = [
     own: [
       {
         mutants: wakingMutants,
-        suites: [...statements('owner', 'wake'), ...cross('borders'), ...forwarding('predicates')],
+        suites: [...statements('owner', 'wake', 'twin'), ...forwarding('predicates')],
         of: 'foo',
       },
       { mutants: deliveryMutants, suites: [...statements('foo', 'water-tank'), ...resync('plan')] },
       { mutants: eventMutants, suites: kube('apply/events') },
-      { mutants: placeMutants, suites: cross('borders'), of: 'memcached-proxy' },
+      { mutants: placeMutants, suites: [everyController], of: 'memcached-proxy' },
       { mutants: staleMutants, suites: [generations], of: 'dinner' },
       {
         mutants: travelMutants,
-        suites: [...cross('messages'), ...timers('timer-message'), ...reconciling('any-message', 'group-records')],
+        suites: [...statements('messages'), ...timers('timer-message'), ...reconciling('any-message', 'group-records')],
         of: 'dinner',
       },
-      { mutants: accessMutants, suites: cross('borders', 'deletion', 'ownership', 'writes'), of: 'ingredient' },
+      { mutants: accessMutants, suites: [everyController, ...kube('apply/finalizers')], of: 'dinner' },
     ],
   },
   {

@@ -1,6 +1,6 @@
-// Only one controller, on the embedded API server; `npm run chaos` has all controllers and the real control plane.
-// test/cross tests in memory that the run after a crash ends correctly; here real processes of the bundled function are
-// killed and SQS redelivers the message.
+// Only one controller, on the embedded API server; `npm run chaos` has all controllers and the real control plane. That the
+// run after a crash ends correctly is test/statements/every-controller.test.ts; here real processes of the bundled
+// function are killed, and SQS redelivers the message.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { crashAfterEachEffect } from '../../../../tools/chaos/effects/crash-each-effect.ts';
 import { subjects } from '../../../../tools/chaos/effects/subjects.ts';
