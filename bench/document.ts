@@ -28,6 +28,7 @@ const titles: Readonly<Record<string, { readonly title: string; readonly isOnCon
   f11: { title: 'Bytes of a watch', isOnControlPlane: true },
   f12: { title: 'Due timers', isOnControlPlane: false },
   f13: { title: 'What a reconcile costs the API server', isOnControlPlane: true },
+  f14: { title: 'Large sets', isOnControlPlane: true },
 };
 
 /**

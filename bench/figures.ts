@@ -16,6 +16,7 @@ import { f10 } from './f10-watcher-rate.ts';
 import { f11 } from './f11-watched-bytes.ts';
 import { f12 } from './f12-timers.ts';
 import { f13 } from './f13-api-server-cpu.ts';
+import { f14 } from './f14-large-sets.ts';
 import { measureFleet } from './fleet.ts';
 import { measureFleetMemory } from './fleet-memory.ts';
 import { linesOfCode } from './lines-of-code.ts';
@@ -90,6 +91,7 @@ export function allFigures(
     { name: 'f11', seconds: 20, measure: f11 },
     { name: 'f12', seconds: 120, measure: () => f12(count) },
     { name: 'f13', seconds: 900, measure: () => f13(contestants({ only }), { ...count, runs, log }) },
+    { name: 'f14', seconds: 300, measure: () => f14() },
     { name: 'f9-measure', seconds: 120, measure: () => f9Measure({ store: costs !== undefined }) },
     {
       ...{ name: 'f9', seconds: 1 },

@@ -11,7 +11,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/deploy/**'],
     // A mutant may well wait for what never comes.
-    testTimeout: 20_000,
+    testTimeout: 15_000,
     hookTimeout: 30_000,
     // The modules of a mutant are the same in all its files; only loading them takes a while.
     isolate: false,

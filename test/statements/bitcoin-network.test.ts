@@ -125,6 +125,7 @@ describe('BitcoinNetwork: workloads', () => {
     }
     const adjusted = scales.map((nodes) => `1 x Normal Scaled: Adjusting number of replicas to ${nodes}`);
     expect(await system.events('Scaled')).toEqual(adjusted.sort());
+    expect(await system.events('Created')).toEqual([expect.stringMatching(/^1 x /), expect.stringMatching(/^1 x /)]);
   });
 
   it('B14: is scaled by its scale subresource, which shows how many pods there are', async () => {
@@ -138,6 +139,14 @@ describe('BitcoinNetwork: workloads', () => {
     await system.client.request({ method: 'PATCH', path, contentType, body: { spec: { replicas: 5 } } });
     await reconcile();
     expect((await bitcoin.set(name)).spec?.replicas).toBe(5);
+  });
+
+  it('B21: a Service of that name that is somebody else’s is reported, and the StatefulSet is made', async () => {
+    const spec = { clusterIP: 'None', selector: { app: 'else' } };
+    await system.put(Service, service, { spec });
+    await made();
+    expect(await bitcoin.condition(name, 'ServiceReady')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+    expect((await bitcoin.set(name)).spec?.replicas).toBe(3);
   });
 
   it('B32: what the API server refuses is one Warning however often it is tried', async () => {

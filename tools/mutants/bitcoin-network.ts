@@ -49,8 +49,8 @@ export const bitcoinNetworkMutants: readonly Mutant[] = [
   swap(
     'gives the StatefulSet up when its Service cannot be made',
     network,
-    'const [set] = sets.objects;',
-    'const [set] = sets.objects; if (services.failure !== undefined) return { status: {}, conditions: { ServiceReady: services.failure.condition, NodesReady: { status: "Unknown", reason: "NoService" } }, error: services.failure.error };',
+    'const sets = await',
+    'if (services.failure !== undefined) return { status: {}, conditions: { ServiceReady: services.failure.condition, NodesReady: { status: "Unknown", reason: "NoService" } }, error: services.failure.error }; const sets = await',
   ),
   swap(
     'does not try again when a child was refused',

@@ -59,7 +59,7 @@ say(`${baseline.length} tests hold without a mutant (${secondsSince(startedAt)})
 const verdicts = new Map<string, Verdict>();
 await forEachConcurrently(concurrency, entries, async ({ name, run, mutant }) => {
   const from = performance.now();
-  const verdict = judge(await runSuites(run, mutant, { limitSeconds: 240, signal }));
+  const verdict = judge(await runSuites(run, mutant, { limitSeconds: 360, signal }));
   verdicts.set(name, verdict);
   say(`${verdicts.size}/${entries.length} ${name} | ${formatVerdict(verdict)} | ${secondsSince(from)}`);
 });

@@ -45,5 +45,6 @@ export const messageMutants: readonly Mutant[] = [
     'if (namespaced === (namespace !== undefined)) return undefined;',
     'if (namespaced || namespace === undefined) return undefined;',
   ),
+  swap('accepts a path for a name', 'src/core/key.ts', ' && !/[/%]/.test(name)', ''),
   swap('accepts half a character in a name', 'src/core/key.ts', ' && name.isWellFormed()', ''),
 ];
