@@ -88,6 +88,18 @@ it('Forwarder.drain sends a partial batch without waiting for it to be filled', 
   expect(await drained).toBe(0);
 });
 
+it('Forwarder.drain tries a queue that rejects everything each half second: its process is about to end', async () => {
+  const { add, respond, advance, forwarder } = forwarderFixture();
+  add('a', 1);
+  const drained = forwarder.drain({ signal: new AbortController().signal });
+  for (let tries = 0; tries < 5; tries += 1) {
+    await respond('rejected');
+    await advance(500);
+  }
+  await respond('accepted');
+  expect(await drained).toBe(0);
+});
+
 it('a key in flight is not sent a second time, and its next change is sent a second later', async () => {
   const { add, nextCall, calls, advance, counts } = forwarderFixture();
   add('a', 1);
@@ -186,6 +198,19 @@ it('Forwarder.refusedSince is the first time from which one of the queues accept
   expect(forwarder.refusedSince()).toBeUndefined();
 });
 
+it('Forwarder.refusedSince of two queues that refuse is the earlier time, until that queue accepts a key', async () => {
+  const { add, advance, respond, forwarder } = forwarderFixture();
+  add('a', 1);
+  await respond('rejected');
+  await advance(100);
+  add('b', 2, 'menu');
+  await respond('rejected');
+  expect(forwarder.refusedSince()).toBe(1_000_000);
+  await advance(150);
+  await respond('accepted');
+  expect(forwarder.refusedSince()).toBe(1_000_100);
+});
+
 it('Forwarder.refusedSince is undefined while a queue does not exist: an upgrade adds the watcher first', async () => {
   const { add, advance, respond, forwarder } = forwarderFixture();
   add('a', 1);
@@ -221,6 +246,13 @@ it('a low-priority key that waits longer than the longest delay of SQS is due by
   for (const name of ['a', 'b']) forwarder.addLowPriority({ target: target(name), observedAt: 0, run: 'r' });
   const [, last] = (await nextCall()).entries;
   expect(parseMessage(last?.body ?? '').cause).toMatchObject({ dueAt: (1_000_000 - aheadMs) / 1000 + 1_000 });
+});
+
+it('a low-priority key that waits exactly as long as SQS can delay it has no due time', async () => {
+  const { nextCall, forwarder } = forwarderFixture({ lowPriorityPerSecond: 1 / 900 });
+  for (const name of ['a', 'b']) forwarder.addLowPriority({ target: target(name), observedAt: 0, run: 'r' });
+  const [, last] = (await nextCall()).entries;
+  expect([last?.delaySeconds, parseMessage(last?.body ?? '').cause]).toEqual([900, { type: 'resync', run: 'r' }]);
 });
 
 it('low-priority keys that SQS rejects are due within the time that their rate needs', async () => {

@@ -168,6 +168,8 @@ describe('K12: the strays of a message', () => {
     const long = Array.from({ length: 4 }, (_, index) => `${index}${'\u0001'.repeat(252)}`);
     const read = parseMessage(formatMessage(of(...long)));
     expect([read.strays, unnamedStrays(read)]).toEqual([{ count: 4, objects: [] }, 4]);
+    const key = { controller: long[0] ?? '', cluster: long[1] ?? '', name: long[2] ?? '' };
+    expect(() => formatMessage(aMessage({ ...key, strays: { count: 4, objects: [] } }))).toThrow(MessageError);
   });
 
   it('strays that cannot be read are dropped, and the message stays valid', () => {

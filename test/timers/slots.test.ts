@@ -190,5 +190,8 @@ describe('sqsNow', () => {
   it('sqsNow counts a visibility timeout for each earlier delivery if no offset is known', () => {
     const twice = { firstReceivedAt: 1_000_000, receiveCount: 3 };
     expect(sqsNow(twice, clock)).toBe(1_000_300 + 2 * visibilitySeconds * 1000);
+    // The sixth and the seventh return are delayed for longer: 160 and 300 seconds, and a fifth.
+    const often = { firstReceivedAt: 1_000_000, receiveCount: 8 };
+    expect(sqsNow(often, { ...clock, visibilitySeconds: 180 })).toBe(1_000_300 + (5 * 180 + 192 + 360) * 1000);
   });
 });

@@ -1,5 +1,6 @@
 // A message into the timers queue and out of it, as values. The batch of the timers function is in run.test.ts.
 import { describe, expect, it } from 'vitest';
+import { maxRequeueSeconds } from '../../src/core/time.ts';
 import { MessageError } from '../../src/sqs/body.ts';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { type Message, parseMessage } from '../../src/sqs/message.ts';
@@ -46,6 +47,12 @@ describe('nextTimerStep', () => {
   it('nextTimerStep treats a message as due one second before its time, because clocks differ, and no earlier', () => {
     expect(nextTimerStep(requeue, early(1)).type).toBe('forward');
     expect(nextTimerStep(requeue, early(1.1)).type).toBe('hop');
+  });
+
+  it('nextTimerStep refuses a due time that is later than any requeue can be, one and a half years', () => {
+    const seconds = 1.5 * maxRequeueSeconds;
+    expect(nextTimerStep(requeue, early(seconds)).type).toBe('hop');
+    expect(() => nextTimerStep(requeue, early(seconds + 1))).toThrow('cause.dueAt: later than any requeue');
   });
 
   it('X21: a message with a delay of one day is sent after its hops, unchanged', () => {
