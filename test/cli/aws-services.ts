@@ -24,6 +24,9 @@ export type Account = {
   parameters: Record<string, string>;
   /** The messages in the log groups of functions, by the name of the function. */
   logs?: Readonly<Record<string, readonly string[]>>;
+  /** The points of metrics, by function and metric; the status of each. Absent: reading them is forbidden. */
+  metrics?: Readonly<Record<string, readonly number[]>>;
+  metricsStatus?: string;
   /** The confirmed subscriptions of the alarms' topic. Default one; undefined alarms: there are none. */
   subscriptions?: number | 'no alarms' | 'denied' | 'unreachable';
 };
@@ -43,7 +46,9 @@ export async function startAwsServices(account: Account) {
 }
 
 /** CloudWatch and SNS, in the form of their API references. */
-function respondToQuery({ subscriptions = 1 }: Account, query: URLSearchParams): readonly [number, string] {
+function respondToQuery(account: Account, query: URLSearchParams): readonly [number, string] {
+  if (query.get('Action') === 'GetMetricData') return respondToMetrics(account, query);
+  const { subscriptions = 1 } = account;
   if (subscriptions === 'denied')
     return [403, '<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>'];
   const topic = 'arn:aws:sns:us-east-1:000000000000:outrigger-dev-alarms';
@@ -57,6 +62,23 @@ function respondToQuery({ subscriptions = 1 }: Account, query: URLSearchParams):
   const entry = (key: string, value: number) => `<entry>\n<key>${key}</key>\n<value>${value}</value>\n</entry>`;
   const pending = entry('SubscriptionsPending', 1);
   return [200, `<Attributes>${pending}${entry('SubscriptionsConfirmed', Number(subscriptions))}</Attributes>`];
+}
+
+/** Of a metric without points the values are an empty element. */
+function respondToMetrics({ metrics, metricsStatus }: Account, query: URLSearchParams): readonly [number, string] {
+  if (metrics === undefined) return [403, '<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>'];
+  const results = [1, 2, 3].map((index) => {
+    const at = `MetricDataQueries.member.${index}`;
+    const metric = `${at}.MetricStat.Metric`;
+    const points = metrics[`${query.get(`${metric}.Dimensions.member.1.Value`)} ${query.get(`${metric}.MetricName`)}`];
+    const values = points?.map((value) => `<member>${value}.0</member>`).join('\n');
+    return `<member>
+      <Id>${query.get(`${at}.Id`)}</Id><Timestamps/>
+      ${values === undefined ? '<Values/>' : `<Values>${values}</Values>`}
+      <StatusCode>${metricsStatus ?? 'Complete'}</StatusCode></member>`;
+  });
+  const body = `<GetMetricDataResult><MetricDataResults>${results.join('')}</MetricDataResults></GetMetricDataResult>`;
+  return [200, `<GetMetricDataResponse>${body}</GetMetricDataResponse>`];
 }
 
 const switched = z.object({ Enabled: z.boolean() });

@@ -69,7 +69,11 @@ async function stageConsole() {
       const text = await system.folder.read(`${name}.log`).catch(() => '');
       return text === '' ? [] : [{ text, at: Date.now() }];
     },
-    linesOf: async () => [],
+    linesBetween: async () => [],
+    countsOf: never,
+    deploymentOf: never,
+    actions: async () => [],
+    aws: undefined,
   });
   return async () => await source.flow(ending.signal);
 }

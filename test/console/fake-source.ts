@@ -10,9 +10,11 @@ import {
   type ObjectEntry,
   type ObjectRow,
   objectTones,
+  type Past,
   type Queues,
   type Series,
   type System,
+  type TimeRange,
 } from '@outrigger/cli/console/wire';
 
 /** A row with these fields; the others are those of a Ready object. */
@@ -33,6 +35,9 @@ export function createFakeSource(system: System = { mode: 'dev', name: 'local' }
   addEntry(entry: ObjectEntry): void;
   setFlow(flow: Flow): void;
   setQueues(queues: Queues): void;
+  setPast(past: Past): void;
+  /** The time ranges that were asked for. */
+  readonly ranges: TimeRange[];
   setSeries(series: Series): void;
   setExperiments(experiments: readonly Experiment[]): void;
   /** The actions so far; each results in what `respond` returns, which may throw. */
@@ -50,6 +55,8 @@ export function createFakeSource(system: System = { mode: 'dev', name: 'local' }
   let experiments: readonly Experiment[] = [];
   let queues: Queues = { messages: [], unread: [] };
   let series: Series = { at: [], reconciles: [], failures: [], p50: [], p99: [] };
+  let past: Past = { entries: [], functions: [], notes: [] };
+  const ranges: TimeRange[] = [];
   const actions: ConsoleAction[] = [];
   let flow: Flow = {
     ...{ at: 0, changesPerSecond: 0, waitingTimers: 0, controllers: [] },
@@ -59,6 +66,14 @@ export function createFakeSource(system: System = { mode: 'dev', name: 'local' }
     actions,
     respond: (_: ConsoleAction): ActionResult => ({ text: 'Done.' }),
     queues: async () => queues,
+    ranges,
+    past: async (range: TimeRange) => {
+      ranges.push(range);
+      return past;
+    },
+    setPast: (next: Past) => {
+      past = next;
+    },
     act: async (action: ConsoleAction) => {
       actions.push(action);
       return source.respond(action);
@@ -87,7 +102,8 @@ export function createFakeSource(system: System = { mode: 'dev', name: 'local' }
       return () => void listeners.delete(listener);
     },
     flow: async () => ({ ...flow, at: Date.now() }),
-    detail: async (id: string) => {
+    detail: async (id: string, _?: AbortSignal, range?: TimeRange) => {
+      if (range !== undefined) ranges.push(range);
       const row = rows.get(id);
       if (row === undefined) return undefined;
       const { kind, name, text: state } = row;

@@ -1,7 +1,7 @@
 // Only what the console's source for dev keeps: the timeline of an object, changed fields, rates and latencies.
 
 import { fieldChanges } from '@outrigger/cli/console/field-changes';
-import { createHistory } from '@outrigger/cli/console/history';
+import { createHistory, readPast } from '@outrigger/cli/console/history';
 import { objectRow } from '@outrigger/cli/console/object-row';
 import type { ObjectEntry } from '@outrigger/cli/console/wire';
 import { describe, expect, it } from 'vitest';
@@ -16,6 +16,7 @@ const tank = (status?: object, metadata: object = {}) => ({
 });
 const run = (fields: object) =>
   JSON.stringify({ message: 'reconciled', key: `water-tank:${id}`, cause: 'change', outcome: 'done', ...fields });
+const line = (fields: object) => JSON.stringify({ key: `water-tank:${id}`, ...fields });
 
 function history() {
   let now = 1_000_000;
@@ -94,6 +95,21 @@ describe('the history of the local system', () => {
       { failed: true, text: expect.stringContaining('pump stuck'), messageId: 'm-1', attempts: 2 },
     ]);
     expect(entries).toHaveLength(1);
+  });
+
+  it.each([
+    ['a run', run({}), { type: 'reconcile', id }],
+    ['a line of the author', line({ message: 'sensor read', level: 'INFO' }), { type: 'log', id, text: 'sensor read' }],
+    ['an error', line({ message: 'pump stuck', level: 'ERROR' }), { type: 'log', id, failed: true }],
+    ['a crash', '\tr\tERROR\tUncaught Exception \t{"errorMessage":"boom"}', { type: 'crash', failed: true }],
+    ['a time-out', 'r Task timed out after 30.03 seconds', { type: 'crash', text: expect.stringContaining('30.03') }],
+    ['text without JSON', 'ERROR of a library', { type: 'log', controller: 'water-tank', text: 'ERROR of a library' }],
+    ['a line of the runtime', line({ message: 'children written', level: 'INFO' }), undefined],
+    ['metrics', '{"_aws":{}}', undefined],
+  ])('%s of the past is an entry of its object, or of its function', (_, text, expected) => {
+    expect(readPast(text, 'water-tank', 1_000)).toMatchObject(
+      expected === undefined ? [] : [{ at: 1_000, ...expected }],
+    );
   });
 
   it('a deleted object has no timeline and no due time, and a new one of its name begins empty', () => {

@@ -46,8 +46,13 @@ async function* events(signal: AbortSignal): AsyncGenerator<{ event: keyof Conso
 }
 
 describe('the console server', () => {
-  // Control T131.
-  it.each(['/api/events', '/api/object?id=a', '/api/anything'])('GET %s without the token is refused', async (path) => {
+  it.each([
+    '/api/events',
+    '/api/object?id=a',
+    '/api/past?from=1&to=2',
+    '/api/anything',
+    // Control T131.
+  ])('GET %s without the token is refused', async (path) => {
     expect(await statusOf(path, {})).toBe(401);
     expect(await statusOf(path, { authorization: `Bearer ${token()}x` })).toBe(401);
     expect(await statusOf(path, { authorization: token() })).toBe(401);
@@ -197,6 +202,20 @@ describe('the console server', () => {
       fetch(`${origin()}/api/object?id=${encodeURIComponent(id)}`, { headers: authorized() });
     expect(await (await read('tanks/default/north')).json()).toMatchObject({ yaml: 'name: north\n' });
     expect((await read('tanks/default/south')).status).toBe(404);
+  });
+
+  it.each([
+    ['from=2026-11-28T02:00:00.000Z&to=2026-11-28T03:00:00.000Z', 200],
+    ['from=2026-11-28T03:00:00.000Z&to=2026-11-28T02:00:00.000Z', 400],
+    ['from=2026-11-01T03:00:00.000Z&to=2026-11-28T02:00:00.000Z', 400],
+    ['from=2026-11-28T02:00:00.000Z', 400],
+    ['from=yesterday&to=today', 400],
+  ])('the past and an object are read in the time range %s: %i', async (range, status) => {
+    source.put(rowOf('a'));
+    for (const path of [`/api/past?${range}`, `/api/object?id=a&${range}`])
+      expect(await statusOf(path, authorized()), path).toBe(status);
+    const read = { from: Date.UTC(2026, 10, 28, 2), to: Date.UTC(2026, 10, 28, 3) };
+    expect(source.ranges).toEqual(status === 200 ? [read, read] : []);
   });
 
   it('H6: a character of an object that turns the direction of a text reaches the page escaped', async () => {

@@ -9,6 +9,7 @@ import { createClient } from '../../src/kube/client/client.ts';
 import { applySamples } from '../cli/operated-system.ts';
 
 const id = 'lab:foos.samples.example.com/default/example';
+const at = Date.now() - 3_600_000;
 const line = { message: 'reconciled', key: `foo:${id}`, cause: 'change', outcome: 'done', durationMs: 3, writes: 1 };
 
 it('a past that cannot be read is noted, read again, and the note goes when it was read', async () => {
@@ -34,6 +35,7 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
       sqs,
       urlPrefix: 'http://127.0.0.1:9/111122223333/outrigger-prod-',
       signal,
+      aws: undefined,
     },
     operator: {
       ...{ dryRun: never, pauseController: never, pauseCluster: never },
@@ -45,10 +47,13 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
     ],
     watcherOf: async () => ({ lastSeenSeconds: 4 }),
     newLines: async () => [],
-    linesOf: async () => {
+    linesBetween: async (_, { from, to }) => {
       if (fails) throw new Error('AccessDeniedException');
-      return [{ text: JSON.stringify(line), at: 1_000 }];
+      return at >= from && at <= to ? [{ text: JSON.stringify(line), at }] : [];
     },
+    countsOf: never,
+    deploymentOf: never,
+    actions: async () => [{ at: at + 1, type: 'action', id, text: 'pause by ada: Sent.' }],
   });
   await expect.poll(() => source.rows().map((row) => row.id)).toEqual([id]);
   expect(source.rows()[0]?.kind).toBe(Foo.kind);
@@ -67,7 +72,10 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
     .poll(notes, { timeout: 15_000 })
     .toEqual(['The past of an object cannot be read: AccessDeniedException']);
   fails = false;
-  await expect.poll(past).toEqual([1_000]);
+  await expect.poll(past).toEqual([at]);
+  const range = { from: at + 1, to: at + 2 };
+  const types = async () => (await source.detail(id, signal, range))?.timeline.map(({ type }) => type);
+  expect(await types()).toEqual(['action']);
   await expect.poll(notes, { timeout: 15_000 }).toEqual([]);
   const read = async () => {
     nowMs += 5_001;

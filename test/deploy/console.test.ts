@@ -242,5 +242,20 @@ it('a dead letter is shown with its error, and sent again after a question', asy
     (bodies) => expect(bodies.map((one) => parseMessage(one).cause.type)).toContain('command'),
   );
   expect(await received('foo-dlq.fifo')).toEqual([]);
+});
+
+it('the history has the run of the log, when the function was deployed, and who did what', async () => {
+  await page.getByRole('link', { name: 'History' }).click();
+  const events = page.getByRole('region', { name: 'Events' });
+  await events.getByText('ran because it changed').first().waitFor({ timeout: 60_000 });
+  await events.getByText(/^redrive foo-dlq\.fifo .* by arn:aws:/).waitFor();
+  const cells = page
+    .getByRole('row')
+    .filter({ hasText: /^foo\b/ })
+    .locator('td');
+  expect(await cells.nth(3).innerText()).toBe('0');
+  expect(await cells.nth(4).innerText()).toMatch(/^\d\d:\d\d:\d\d/);
+  const log = `https://${aws.region}.console.aws.amazon.com/cloudwatch/home?region=${aws.region}#logsV2:`;
+  expect(await cells.getByRole('link').getAttribute('href')).toContain(log);
   expect(problems).toEqual([]);
 });

@@ -1,7 +1,8 @@
-// Only the audit of a stage's console: what its file has, and that an action without its first line is not carried out.
+// Only the audit of a stage's console: what its file has, what is read from it, and that an action without its first
+// line is not carried out.
 // The whole command is test/deploy/console.test.ts.
-import { mkdir, rm, stat, symlink } from 'node:fs/promises';
-import { auditFileName, withAudit } from '@outrigger/cli/commands/console/audit';
+import { appendFile, mkdir, rm, stat, symlink } from 'node:fs/promises';
+import { auditFileName, readAudit, withAudit } from '@outrigger/cli/commands/console/audit';
 import type { ConsoleSource } from '@outrigger/cli/console/source';
 import { beforeEach, expect, it } from 'vitest';
 import { useFolder } from '../../support/folder.ts';
@@ -78,6 +79,26 @@ it('an action whose second line cannot be written is reported as carried out', a
   const act = audited(breakFile)({ type: 'redrive', queue: 'foo-dlq.fifo' }, signal);
   await expect(act).rejects.toThrow(/^Sent\. But .*audit\.jsonl cannot be written/);
   expect(done.join('\n')).not.toContain('"failed"');
+});
+
+it('the actions of a stage are read again with who did them, each once; one without an end has not ended', async () => {
+  const act = audited(succeed);
+  const paused = { type: 'pause', id: 'lab:foos/default/a' } as const;
+  for (const action of [paused, paused, { type: 'redrive', queue: 'foo-dlq.fifo' } as const]) await act(action, signal);
+  const killed = { ...common, action: 'delete', queue: 'foo-dlq.fifo', messageId: 'm', state: 'started' };
+  await appendFile(file(), `${JSON.stringify(killed)}\n{"cut o`);
+  const read = async (stage: string, range = { from: 0, to: Date.parse(at) }) =>
+    (await readAudit({ folder: folder.path, stage }, range)).map(({ id, text }) => [id, text]);
+  expect(await read('prod')).toEqual([
+    [paused.id, `pause by ${who}: Sent.`],
+    [paused.id, `pause by ${who}: Sent.`],
+    [undefined, `redrive foo-dlq.fifo by ${who}: Sent.`],
+    [undefined, `delete foo-dlq.fifo m by ${who}: it has not ended`],
+  ]);
+  expect(await read('dev')).toEqual([]);
+  expect(await read('prod', { from: 0, to: Date.parse(at) - 1 })).toEqual([]);
+  await rm(file());
+  expect(await read('prod')).toEqual([]);
 });
 
 // Control T139.

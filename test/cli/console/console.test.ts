@@ -17,6 +17,11 @@ import { applySamples } from '../operated-system.ts';
 const id = 'lab:foos.samples.example.com/default/example';
 const arn = 'arn:aws:sts::123456789012:assumed-role/watcher/chosen-by-the-sender';
 const detailSchema = z.object({ timeline: z.array(z.object({ type: z.string(), at: z.number() })) });
+const pastSchema = z.object({
+  entries: z.array(z.object({ type: z.string(), text: z.string() })),
+  functions: z.array(z.looseObject({ name: z.string() })),
+  notes: z.array(z.string()),
+});
 const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
 const folder = useFolder({ shared: true });
 const parts = new AsyncDisposableStack();
@@ -55,9 +60,9 @@ it('the console of a stage shows its clusters and the past of an object, and eac
     key: `foo:${id}`,
     cause: 'change',
     outcome: 'done',
-    timestamp: new Date(Date.now() - 3_600_000).toISOString(),
   };
-  logs.on(FilterLogEventsCommand).resolves({ events: [{ message: JSON.stringify(line) }] });
+  const timestamp = Date.now() - 3_600_000;
+  logs.on(FilterLogEventsCommand).resolves({ events: [{ timestamp, message: JSON.stringify(line) }] });
   const running = runHere(consoleCommand(), ['--stage', 'dev', '--folder', folder.path], environment);
   const printed = () => vi.mocked(process.stdout.write).mock.calls.join('');
   const url = await vi.waitFor(() => new URL(/http:\S+/.exec(printed())?.[0] ?? ''), { timeout: 30_000 });
@@ -86,7 +91,7 @@ it('the console of a stage shows its clusters and the past of an object, and eac
     return detail.data?.timeline.map(({ type, at }) => type === 'reconcile' && at);
   };
   try {
-    await expect.poll(past).toEqual([false, Date.parse(line.timestamp)]);
+    await expect.poll(past).toEqual([false, timestamp]);
     const shown = await streamed('"name":"gone","health":{"state":"decommissioning"');
     expect(shown).toMatch(/"name":"held","health":\{[^}]*\},"paused":true/);
     expect(shown).toContain('access missing, unknown or of the wrong type');
@@ -103,6 +108,23 @@ it('the console of a stage shows its clusters and the past of an object, and eac
     expect(await act({ type: 'pause-cluster', cluster: 'lab' })).toContain('lab is paused within a minute');
     expect(await folder.json('clusters.json')).toMatchObject({ lab: { paused: true } });
     expect(await act({ type: 'pause-cluster', cluster: 'none' })).toContain('error');
+
+    account.functions = { foo: { LastModified: '2026-11-28T03:05:12.123+0000' } };
+    const day = `from=${new Date(timestamp - 1_000).toISOString()}&to=${new Date(Date.now() + 1_000).toISOString()}`;
+    const read = pastSchema.parse(await (await get(`/api/past?${day}`)).json());
+    expect(read.functions).toContainEqual({
+      name: 'foo',
+      timeouts: 0,
+      deployedAt: Date.UTC(2026, 10, 28, 3, 5, 12, 123),
+    });
+    expect(read.notes).toEqual([expect.stringMatching(/^What AWS counts .* answered 403 \(AccessDenied\)$/)]);
+    expect(read.entries.map(({ type, text }) => `${type} ${text}`)).toEqual([
+      expect.stringMatching(`^action pause-cluster none by ${arn}: .*"none"`),
+      `action pause-cluster lab by ${arn}: lab is paused within a minute, when the functions have read the table.`,
+      `action pause-controller foo by ${arn}: foo is paused: its messages wait in its queue.`,
+      expect.stringMatching(`^action reconcile by ${arn}: `),
+      'reconcile ran because it changed: nothing to write',
+    ]);
   } finally {
     const [interrupt] = process.rawListeners('SIGINT').slice(-1);
     interrupt?.('SIGINT');

@@ -15,13 +15,20 @@ const pageSize = 500;
 let events: { readonly eventId: string; readonly timestamp: number; readonly message: string }[] = [];
 /** The time since the start. */
 let seconds = 0;
+/** The filters that were asked for. */
+const patterns = new Set<string>();
 const cloudWatch = mockClient(CloudWatchLogsClient);
 afterAll(() => cloudWatch.restore());
 beforeEach(() => {
   [events, seconds] = [[], 0];
-  cloudWatch.on(FilterLogEventsCommand).callsFake(({ logGroupName, startTime, nextToken = '0' }) => {
+  patterns.clear();
+  cloudWatch.on(FilterLogEventsCommand).callsFake((query) => {
+    const { logGroupName, startTime, endTime = Number.POSITIVE_INFINITY, filterPattern = '', nextToken = '0' } = query;
     if (logGroupName !== group) throw new ResourceNotFoundException({ message: 'no log group', $metadata: {} });
-    const found = events.filter(({ timestamp }) => timestamp >= startTime).sort((a, b) => a.timestamp - b.timestamp);
+    patterns.add(filterPattern);
+    const found = events
+      .filter(({ timestamp }) => timestamp >= startTime && timestamp <= endTime)
+      .sort((a, b) => a.timestamp - b.timestamp);
     const end = Number(nextToken) + pageSize;
     return { events: found.slice(Number(nextToken), end), ...(found.length > end ? { nextToken: String(end) } : {}) };
   });
@@ -76,4 +83,20 @@ it('a function that was never invoked has no lines, and any other error is throw
   expect(await read('pump')).toEqual([]);
   cloudWatch.on(FilterLogEventsCommand).rejects(new Error('AccessDenied'));
   await expect(read()).rejects.toThrow('AccessDenied');
+});
+
+it('the lines of a time range are read again each time: of an object all, of a function those that tell of trouble', async () => {
+  const { linesBetween } = await openStageLog(
+    'https://sqs/1/outrigger-prod-',
+    { region: 'eu-west-1' },
+    () => startedAt,
+  );
+  for (const [text, at] of Object.entries({ before: -901, late: -100, early: -900, after: -99 })) write(text, at);
+  const range = { from: startedAt - 900_000, to: startedAt - 100_000 };
+  const read = async (id?: string) =>
+    (await linesBetween('tank', { ...range, ...(id === undefined ? {} : { id }) }, signal)).map(({ text }) => text);
+  for (const id of [undefined, undefined, 'lab:tanks/default/north']) expect(await read(id)).toEqual(['early', 'late']);
+  const [troubles, object] = patterns;
+  expect(troubles).toMatch(/^\?"reconciled" .* \?"Task timed out" \?"WARN" \?"ERROR"$/);
+  expect(object).toBe('{ $.key = "tank:lab:tanks/default/north" }');
 });

@@ -1,5 +1,6 @@
 // A console whose source is in memory, for each test of a file, with its page in one browser.
 
+import { readFile } from 'node:fs/promises';
 import { type PageFiles, readPage } from '@outrigger/cli/console/server/page-files';
 import { type Console, startConsole } from '@outrigger/cli/console/server/server';
 import type { ObjectRow, System } from '@outrigger/cli/console/wire';
@@ -37,6 +38,13 @@ export function useFakeConsole(system?: System): FakeConsole {
     await all.running.close();
   });
   return all;
+}
+
+/** Returns what axe finds in a page, with the elements. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  const axe = await readFile(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+  const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(`${axe}; axe.run()`);
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 /** The row of a WaterTank. */

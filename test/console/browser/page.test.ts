@@ -1,12 +1,11 @@
 // The page in a real browser, with objects that the test chooses: what is shown, filters, keys, hostile texts, the loss
 // of the server, and that no violation of the Content-Security-Policy is logged. A real local system is dev.test.ts.
-import { readFile } from 'node:fs/promises';
 import { healthOf } from '@outrigger/cli/console/health';
 import { startConsole } from '@outrigger/cli/console/server/server';
 import { describe, expect, it } from 'vitest';
 import { rowOf } from '../fake-source.ts';
 import { eventually, openPage } from './chromium.ts';
-import { notReady, tank, useFakeConsole } from './fake-console.ts';
+import { notReady, tank, useFakeConsole, violations } from './fake-console.ts';
 
 const fake = useFakeConsole();
 const failing = { queued: 4, reconcilesPerSecond: 1, failuresPerSecond: 1 };
@@ -288,7 +287,6 @@ describe('the page', () => {
   it.each((['light', 'dark'] as const).flatMap((theme) => [390, 768, 1440].map((width) => [theme, width] as const)))(
     'axe finds nothing in any view, %s, %i px',
     async (colorScheme, width) => {
-      const axe = await readFile(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
       fake.source.put(tank('north', notReady), {
         timeline: [
           { at: 9_000, type: 'reconcile', controller: 'water-tank', text: 'ran', durationMs: 9 },
@@ -369,24 +367,17 @@ describe('the page', () => {
         ],
         unread: ['timers'],
       });
-      const other = await openPage(fake.browser, fake.running.url, { colorScheme, width });
-      const violations = async () => {
-        const found = await other.page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-          `${axe}; axe.run()`,
-        );
-        return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      };
-      const { page: seen } = other;
+      const { page: seen } = await openPage(fake.browser, fake.running.url, { colorScheme, width });
       await seen.getByText(/^9\ds · 4$/).waitFor();
       await seen
         .locator('.figure')
         .filter({ hasText: /^Oldest message9\d\.\d s/ })
         .waitFor();
-      expect(await violations()).toEqual([]);
+      expect(await violations(seen)).toEqual([]);
       await seen.getByRole('button', { name: 'Find' }).click();
       await seen.getByRole('combobox', { name: /^Find/ }).fill('n');
       await seen.getByRole('option').first().waitFor();
-      expect(await violations(), 'Find').toEqual([]);
+      expect(await violations(seen), 'Find').toEqual([]);
       await seen.getByRole('combobox', { name: /^Find/ }).press('Escape');
       await seen.getByRole('link', { name: /^Objects/ }).click();
       await seen.getByRole('link', { name: 'north' }).click();
@@ -397,18 +388,18 @@ describe('the page', () => {
           .getByText(tab === 'Overview' ? 'Conditions' : tab === 'YAML' ? 'name:' : 'level')
           .first()
           .waitFor();
-        expect(await violations(), tab).toEqual([]);
+        expect(await violations(seen), tab).toEqual([]);
       }
       const experiment = { fault: 'sqs-down', startedAt: Date.now(), seconds: 8, total: 3, awaited: 1, failed: 1 };
       const past = { ...experiment, awaited: 0, repairedAt: Date.now(), reconciledAt: Date.now(), endedAt: Date.now() };
       fake.source.setExperiments([experiment, past]);
       await seen.getByRole('link', { name: 'Break it' }).click();
       await seen.getByText('Broken', { exact: true }).waitFor();
-      expect(await violations(), 'Break it').toEqual([]);
+      expect(await violations(seen), 'Break it').toEqual([]);
       await seen.getByRole('link', { name: /^Queues/ }).click();
       await seen.getByRole('button', { name: 'Delete north' }).click();
       await seen.getByRole('dialog').waitFor();
-      expect(await violations()).toEqual([]);
+      expect(await violations(seen)).toEqual([]);
       await seen.close();
     },
     60_000,

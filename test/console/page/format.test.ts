@@ -1,6 +1,6 @@
 // How the page writes times, numbers and names.
 
-import { age, ageOf, clock, count, duration, rate, shortName } from '@outrigger/cli/console/page/format';
+import { age, ageOf, clock, count, duration, rate, shortName, stamp } from '@outrigger/cli/console/page/format';
 import { expect, it } from 'vitest';
 
 const minute = 60_000;
@@ -14,7 +14,9 @@ it.each([
   [age(48 * 60 * minute), '2d'],
   [ageOf('2026-01-01T00:00:00Z', Date.UTC(2026, 0, 1, 0, 3)), '3m'],
   [ageOf(undefined, 0), ''],
-  [clock(new Date(2026, 0, 1, 14, 3, 7).getTime()), '14:03:07'],
+  [clock(new Date(2026, 0, 1, 14, 3, 7).getTime(), new Date(2026, 0, 1, 23).getTime()), '14:03:07'],
+  [clock(new Date(2026, 0, 1, 14, 3, 7).getTime(), new Date(2026, 0, 2, 1).getTime()), 'Jan 1 14:03:07'],
+  [stamp(new Date(2026, 0, 1, 14, 3, 7).getTime()).replace(/ [A-Z].*$/, ' ZONE'), '2026-01-01 14:03:07 ZONE'],
   [duration(undefined), '–'],
   [duration(0), '0 ms'],
   [duration(999.4), '999 ms'],

@@ -189,6 +189,21 @@ it.each([
   if (id === north.id) expect(store.objectHref(id)).toBe(hash);
 });
 
+it('a time range of the URL is that of an object, and a filter that changes keeps it and the view', async () => {
+  const { location, window } = open('#/break');
+  location.hash = '#/history?from=2026-11-28T02:00:00.000Z&to=2026-11-28T03:00:00.000Z';
+  window.dispatchEvent(new Event('hashchange'));
+  expect(store.range.value).toEqual({ from: Date.UTC(2026, 10, 28, 2), to: Date.UTC(2026, 10, 28, 3) });
+  respond = () => Response.json({});
+  await store.fetchDetail('a', new AbortController().signal);
+  const within = 'from=2026-11-28T02:00:00.000Z&to=2026-11-28T03:00:00.000Z';
+  expect(requests.at(-1)?.path).toBe(`api/object?id=a&${within}`);
+  store.setQuery({ show: 'Actions' });
+  expect(decodeURIComponent(location.hash)).toBe(`#/history?${within}&show=Actions`);
+  store.setQuery({ from: '', to: '', show: '' });
+  expect([location.hash, store.range.value]).toEqual(['#/history', undefined]);
+});
+
 const [object, queues, actions] = ['api/object?id=a%3Ab', 'api/queues', 'api/actions'];
 it.each([
   ['an object', object, 200, { yaml: 'a' }, { yaml: 'a' }],

@@ -37,6 +37,12 @@ it('a change during a run is the cause of the next one, or waits for it; a statu
   expect(told(timeline)).toEqual([' >  > status 5000', ' > run 1000 > ', 'change 800 >  > ']);
 });
 
+it("a line of the author is of its run, which then is not folded, and an operator's action is of none", () => {
+  const entry = (type: 'log' | 'action', at: number): TimelineEntry => ({ at, type, text: `${type} ${at}` });
+  const timeline = [run(1_000, { writes: 0 }), entry('log', 970), entry('action', 980)];
+  expect(told(timeline)).toEqual([' > run 1000 > log 970', ' >  > action 980']);
+});
+
 it('a change that only controllers have written is the result of a run', () => {
   const writers = [{ manager: 'outrigger-tank', operation: 'Apply', time: '' }];
   const own = { ...event(980, 'change'), writers };

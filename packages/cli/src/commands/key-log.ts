@@ -52,7 +52,7 @@ export async function readKeyLog(
   const text = formatReconcileKey(key);
   const lines =
     installation.on === 'AWS'
-      ? (await cloudWatchLines(installation, key.controller, { filterPattern: ofKey(text), sinceMs, signal })).map(
+      ? (await cloudWatchLines(installation, key.controller, { filterPattern: keyPattern(text), sinceMs, signal })).map(
           ({ message = '' }) => message,
         )
       : await fileLines(path.join(folder, logFileName));
@@ -65,7 +65,9 @@ export async function readKeyLog(
     .sort((a, b) => timeOf(a) - timeOf(b));
 }
 
-const ofKey = (text: string) => `{ $.key = ${JSON.stringify(text)} }`;
+/** The lines of a key, as a filter of CloudWatch Logs. */
+export const keyPattern = (text: string) => `{ $.key = ${JSON.stringify(text)} }`;
+
 /** A function whose messages wait is invoked again within this time. */
 const troubleMilliseconds = 900_000;
 

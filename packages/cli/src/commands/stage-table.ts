@@ -1,12 +1,13 @@
-// The clusters table of a deployment, for the commands of an operator. The functions know its location: it is in the
-// stack's own bucket, in another one, or in Systems Manager, as the deployment chose.
+// How the commands of an operator reach AWS, and the clusters table of a deployment. The functions know its location:
+// it is in the stack's own bucket, in another one, or in Systems Manager, as the deployment chose.
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
-import type { AwsCaller } from 'outrigger/internal/clusters/auth/aws-identity';
+import { type AwsCaller, sendQuery } from 'outrigger/internal/clusters/auth/aws-identity';
 import type { AwsAccess } from 'outrigger/internal/clusters/registry/s3-object';
 import { UserError } from 'outrigger/internal/core/errors';
 import { resyncQueue } from 'outrigger/internal/core/names';
 import { readAwsSettings } from 'outrigger/internal/settings';
+import { partitionOf } from 'outrigger/internal/signing/partition';
 import { callWithin } from 'outrigger/internal/sqs/call';
 import { disposable } from './command.ts';
 
@@ -36,6 +37,23 @@ export function awsAccess({ region }: RegionFlag): AwsAccess {
 export function iamCaller(flag: RegionFlag): AwsCaller {
   const { region, credentials, now } = awsAccess(flag);
   return { region, credentials, now, endpoint: readAwsSettings().iamEndpoint };
+}
+
+/** The characters of a response: a point of a metric has some 80. */
+const maxCharacters = 4_000_000;
+
+/** Sends a request to a service that has AWS's Query protocol. Returns its XML. Throws an Error with its code. */
+export async function sendAwsQuery(
+  service: 'monitoring' | 'sns',
+  parameters: Readonly<Record<string, string>>,
+  flag: RegionFlag,
+): Promise<string> {
+  const caller = { ...awsAccess(flag), endpoint: readAwsSettings().endpoint };
+  const region = await caller.region();
+  const host = `${service}.${region}.${partitionOf(region).dnsSuffix}`;
+  const { status, text } = await sendQuery(caller, { host, service, region, parameters, maxCharacters });
+  if (status === 200) return text;
+  throw new Error(`${host} answered ${status} (${/<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? 'no error code'})`);
 }
 
 /**

@@ -178,17 +178,26 @@ const ended = z.looseObject({
 });
 const lambdaError = z.looseObject({ errorType: z.string().default(''), errorMessage: z.string().default('') });
 
+/** How Lambda says that it has ended an invocation. */
+export const timeoutWords = 'Task timed out';
+
 /** The words of which a line of Lambda's log has at least one, if it is about a run or a crash. */
 export const endWords: readonly string[] = [
   'reconciled',
   'message refused',
   'Uncaught Exception',
   'Invoke Error',
-  'Task timed out',
+  timeoutWords,
 ];
 
 /** The same as a filter of CloudWatch Logs. */
 export const endPattern = endWords.map((word) => `?${JSON.stringify(word)}`).join(' ');
+
+/** Says how a function has crashed, if a line of its log is about that. */
+export function readCrash(text: string): string | undefined {
+  const end = readEnd(text);
+  return end?.crash === undefined ? undefined : `${end.crash}: ${end.error}`;
+}
 
 /** A crash is of no key. `function` is absent where the log group names it. */
 type End = RunEnd & { readonly key?: string; readonly crash?: PartState; readonly function?: string | undefined };

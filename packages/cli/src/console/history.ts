@@ -3,12 +3,13 @@
 
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { parseJson } from 'outrigger/internal/core/json';
+import { redact } from 'outrigger/internal/core/redact';
 import * as z from 'zod';
 import { formatLog, formatObjectChange } from '../dev/lines.ts';
 import type { CachedChange } from '../dev/object-cache.ts';
 import { fieldChanges, writersOf } from './field-changes.ts';
-import { FunctionTroubles } from './health.ts';
-import type { FieldChange, ObjectEntry, Series, TimelineEntry, Tone } from './wire.ts';
+import { FunctionTroubles, readCrash } from './health.ts';
+import type { FieldChange, ObjectEntry, PastEntry, Series, TimelineEntry, Tone } from './wire.ts';
 
 /** The entries that are kept of an object, and of all objects. */
 const maxEntries = 100;
@@ -73,6 +74,7 @@ const reconciled = z.looseObject({
   requests: z.number().optional(),
   writes: z.number().optional(),
   traceId: z.string().optional(),
+  xray_trace_id: z.string().optional().catch(undefined),
   deadLetterReason: z.string().optional().catch(undefined),
   messageId: z.string().optional(),
   attempt: z.number().optional(),
@@ -201,7 +203,7 @@ export function readReconcile(text: string, source: string, at: number) {
   const failed = !['done', 'nothing', 'postponed'].includes(run.outcome);
   const [line] = formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 });
   const { cause, outcome, error, durationMs, requests, writes, traceId, latencyMs, dueAt, nextCause } = run;
-  const { messageId, attempt, deadLetterReason } = run;
+  const { messageId, attempt, deadLetterReason, xray_trace_id: xrayTraceId } = run;
   const entry: TimelineEntry = {
     at,
     type: 'reconcile',
@@ -220,9 +222,36 @@ export function readReconcile(text: string, source: string, at: number) {
     ...(requests === undefined ? {} : { requests }),
     ...(writes === undefined ? {} : { writes }),
     ...(traceId === undefined ? {} : { traceId }),
+    ...(xrayTraceId === undefined ? {} : { xrayTraceId }),
     ...(latencyMs === undefined ? {} : { latencyMs }),
   };
   return { ...found, entry, dueAt, nextCause };
+}
+
+const keyed = z.looseObject({ key: z.string().optional(), level: z.string().optional() });
+
+/** Reads a line of a function's log: a run, a crash, or a line of its author. Nothing for one that says nothing. */
+export function readPast(text: string, source: string, at: number): readonly PastEntry[] {
+  const run = readReconcile(text, source, at);
+  if (run !== undefined) return [{ id: run.id, ...run.entry }];
+  const crash = readCrash(text);
+  if (crash !== undefined) return [{ at, type: 'crash', controller: source, text: redact(crash), failed: true }];
+  const { key, level } = keyed.safeParse(parseJson(text)).data ?? {};
+  const found = key === undefined ? undefined : splitKey(key);
+  return formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 }).map((line) => ({
+    at,
+    type: 'log',
+    controller: found?.controller ?? source,
+    text: redact(line.text),
+    ...(found === undefined ? {} : { id: found.id }),
+    ...(level === 'ERROR' ? { failed: true } : {}),
+  }));
+}
+
+/** Returns the entries once each, the newest first. */
+export function merged<E extends TimelineEntry>(entries: readonly E[]): readonly E[] {
+  const keyOf = ({ at, type, controller, messageId, text }: E) => `${at} ${type} ${controller} ${messageId} ${text}`;
+  return [...new Map(entries.map((one) => [keyOf(one), one])).values()].sort((a, b) => b.at - a.at);
 }
 
 /** Returns the list of a key, which is empty at first. */

@@ -8,9 +8,11 @@ import type {
   ObjectDetail,
   ObjectEntry,
   ObjectRow,
+  Past,
   Queues,
   Series,
   System,
+  TimeRange,
 } from './wire.ts';
 
 /** What has happened: an object changed (`row` is absent for a deleted one), or an entry was added to its timeline. */
@@ -36,8 +38,10 @@ export interface ConsoleSource {
   experiments(): readonly Experiment[];
   /** The rates of the last minutes. */
   series(): Series;
-  /** Reads one object; undefined if it does not exist. */
-  detail(id: string, signal: AbortSignal): Promise<ObjectDetail | undefined>;
+  /** Reads one object, with what happened to it in a time range; undefined if it does not exist. */
+  detail(id: string, signal: AbortSignal, range?: TimeRange): Promise<ObjectDetail | undefined>;
+  /** Reads what has happened in a time range; only a stage keeps it. */
+  past?(range: TimeRange, signal: AbortSignal): Promise<Past>;
   /** Reads the messages of the queues, without receiving them where the server can do that. */
   queues(signal: AbortSignal): Promise<Queues>;
   /** Carries out an action. Throws UserError for a person. */

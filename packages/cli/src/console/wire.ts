@@ -149,11 +149,11 @@ export type RunTrace = {
   readonly requests: readonly RunRequest[];
 };
 
-/** An event in the life of an object. */
+/** An event in the life of an object. `log`: a line of its controller's author; `action`: of an operator's console. */
 export type TimelineEntry = {
   /** Milliseconds since 1970. */
   readonly at: number;
-  readonly type: 'change' | 'reconcile' | 'status';
+  readonly type: 'change' | 'reconcile' | 'status' | 'log' | 'action' | 'crash';
   readonly text: string;
   /** The controller and the cause of a reconcile, and whether it failed. */
   readonly controller?: string;
@@ -182,6 +182,8 @@ export type TimelineEntry = {
   /** The id of the run's trace, and what its spans say as far as they are known. */
   readonly traceId?: string;
   readonly trace?: RunTrace;
+  /** The id of its X-Ray trace, if that is sampled. */
+  readonly xrayTraceId?: string;
   /** From the change to the end of the reconcile. */
   readonly latencyMs?: number;
   readonly changes?: readonly FieldChange[];
@@ -189,6 +191,33 @@ export type TimelineEntry = {
 
 /** An entry with the object that it is about. */
 export type ObjectEntry = TimelineEntry & { readonly id: string };
+
+/** A time range, in milliseconds since 1970. */
+export type TimeRange = { readonly from: number; readonly to: number };
+
+/** An entry that is about an object, or about a function or a cluster as a whole. */
+export type PastEntry = TimelineEntry & { readonly id?: string };
+
+/** What AWS knows of a function. An absent figure is not known. */
+export type FunctionFigures = {
+  readonly name: string;
+  /** In a time range. */
+  readonly invocations?: number;
+  readonly errors?: number;
+  readonly throttles?: number;
+  /** Invocations that Lambda has ended, which are among the errors. */
+  readonly timeouts?: number;
+  /** When its code or its configuration was changed last, in milliseconds since 1970; its SHA-256 in Base64. */
+  readonly deployedAt?: number;
+  readonly code?: string;
+};
+
+/** What has happened in a time range, the newest first. `notes`: what cannot be read, or is left out. */
+export type Past = {
+  readonly entries: readonly PastEntry[];
+  readonly functions: readonly FunctionFigures[];
+  readonly notes: readonly string[];
+};
 
 /** An object with its children. `id` is that of a row, if the kind has a controller. */
 export type TreeNode = {
@@ -305,6 +334,8 @@ export type System = {
   readonly name: string;
   /** Dry runs alone are carried out. */
   readonly readOnly?: true;
+  /** Of a stage: CloudWatch in the AWS console, if its partition has one, and the prefix of the functions' names. */
+  readonly aws?: { readonly cloudWatch: string; readonly prefix: string };
 };
 
 /** Why an action is refused by a console that only reads; undefined if it is not. */

@@ -167,6 +167,8 @@ const runtimeEntries: readonly string[] = [
 const entryFields: readonly string[] = [
   ...['level', 'message', 'timestamp', 'service', 'time', 'error', 'stack', 'key', 'namespace', 'name', 'cause'],
   ...['causedBy', 'attempt', 'postponements', 'merged', 'mergedCauses', 'cluster', 'messageId', 'function_request_id'],
+  'traceId',
+  'xray_trace_id',
 ];
 
 /** Formats the fields that the author added to a log entry: ` amount=3 unit=g`. */

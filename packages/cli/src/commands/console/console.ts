@@ -1,6 +1,7 @@
 // `outrigger console --stage NAME`: the console of a deployed stage, served on this machine with the credentials of the
 // operator. Every action is written to an audit file.
 import path from 'node:path';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { Command } from 'commander';
 import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
 import { callerIdentity } from 'outrigger/internal/clusters/auth/aws-identity';
@@ -8,22 +9,21 @@ import { createClusters } from 'outrigger/internal/clusters/connect';
 import { createClusterRegistry } from 'outrigger/internal/clusters/registry/registry';
 import { openClusterSource } from 'outrigger/internal/clusters/registry/source';
 import { UserError } from 'outrigger/internal/core/errors';
+import { deploymentPrefix } from 'outrigger/internal/core/names';
 import { environment, readAwsSettings } from 'outrigger/internal/settings';
 import { watcherFacts } from '../../console/health.ts';
-import { splitId } from '../../console/object-id.ts';
 import { readPage } from '../../console/server/page-files.ts';
 import { startConsole } from '../../console/server/server.ts';
 import { createStageSource, type StageCluster } from '../../console/stage/stage-source.ts';
 import { explainListening } from '../../dev/explain-error.ts';
 import { loadProject } from '../../project/project.ts';
 import { tableLocation } from '../clusters/table.ts';
-import { acting, formatError, portNumber, printError, printLines } from '../command.ts';
+import { acting, disposable, formatError, portNumber, printError, printLines } from '../command.ts';
 import { openInstallation } from '../installation.ts';
-import { readKeyLog } from '../key-log.ts';
 import { openInBrowser } from '../open-in-browser.ts';
-import { completeKey, requireController, withKinds } from '../parse-key.ts';
 import { awsAccess } from '../stage-table.ts';
-import { auditFileName, withAudit } from './audit.ts';
+import { auditFileName, readAudit, withAudit } from './audit.ts';
+import { awsConsole, functionFigures } from './function-figures.ts';
 import { createOperator } from './operator.ts';
 import { openStageLog } from './stage-log.ts';
 
@@ -54,7 +54,8 @@ const helpText = `
 Example:
   outrigger console --stage prod --open
 It listens on this machine only, until Ctrl-C. Objects are read from each cluster of the table, reconciles from
-CloudWatch Logs, and queues from SQS, with the permissions that status, logs, dlq, replay and pause need.
+CloudWatch Logs, and queues from SQS, with the permissions that status, logs, dlq, replay and pause need. History shows
+what happened in a time range; the invocations of the functions need cloudwatch:GetMetricData.
 Each action asks for a confirmation, and is printed and written to audit.jsonl in the folder: who, when, what, result.
 A dead letter is received and returned to be shown: it is in flight for some seconds. Timers cannot be browsed: those
 are shown that the functions have logged since the console started.
@@ -62,7 +63,6 @@ Exit status: 0 after Ctrl-C, 1 when it cannot be started.`;
 
 /** The table is read this often while the console runs. */
 const tableSeconds = 4;
-const pastMilliseconds = 24 * 3_600_000;
 
 async function run({ stage, region, folder, port, open, readOnly }: Flags, stopped: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
@@ -77,11 +77,13 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
   const entries = createClusterRegistry({ ...openClusterSource(table, aws), refreshSeconds: tableSeconds }, { now });
   const clusters = createClusters(entries, { now, client: { userAgent: 'outrigger-console' } });
   parts.defer(() => clusters.close());
-  const startedAt = Date.now();
+  const prefix = deploymentPrefix(stage, project);
+  const client = parts.use(disposable(new LambdaClient(lambda)));
   const log = await openStageLog(urlPrefix, at, () => Date.now());
   parts.defer(() => log.close());
   const ending = new AbortController();
   parts.defer(() => ending.abort());
+  const audit = { folder: path.resolve(folder), stage, who: arn, now, print: (line: string) => printLines([line]) };
 
   const source = createStageSource(registry, {
     name: stage,
@@ -90,6 +92,10 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
     urlPrefix,
     signal: ending.signal,
     newLines: log.newLines,
+    linesBetween: log.linesBetween,
+    ...functionFigures(client, { prefix, region: at }),
+    aws: await awsConsole(prefix, at),
+    actions: async (range) => await readAudit(audit, range),
     operator: createOperator({
       registry,
       project,
@@ -111,21 +117,7 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
         }),
       ),
     watcherOf: async (client, signal) => watcherFacts(await readWatcherStatus(client, Date.now(), { project, signal })),
-    linesOf: async ({ controller, id }, signal) => {
-      const { cluster, key } = splitId(id);
-      const whole = completeKey(
-        { controller, namespace: key.namespace, name: key.name },
-        withKinds(requireController(controller, registry)),
-        cluster,
-      );
-      const found = await readKeyLog(installation, whole, { folder, sinceMs: startedAt - pastMilliseconds, signal });
-      return found.flatMap((entry) => {
-        const loggedAt = Date.parse(entry.timestamp ?? '');
-        return loggedAt < startedAt - log.lookBackMilliseconds ? [{ at: loggedAt, text: JSON.stringify(entry) }] : [];
-      });
-    },
   });
-  const audit = { folder: path.resolve(folder), stage, who: arn, now, print: (line: string) => printLines([line]) };
   const system = readOnly === true ? { ...source.system, readOnly } : source.system;
   const audited = { ...source, system, act: withAudit(source.act, audit) };
   const page = await explainListening('--port', port, () =>

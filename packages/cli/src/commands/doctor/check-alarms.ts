@@ -2,15 +2,12 @@
 // subscriber.
 //
 // Sources: Amazon CloudWatch API reference, DescribeAlarms; Amazon SNS API reference, GetTopicAttributes.
-import { sendQuery } from 'outrigger/internal/clusters/auth/aws-identity';
 import { toError, UserError } from 'outrigger/internal/core/errors';
 import { resyncQueue } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
-import { readAwsSettings } from 'outrigger/internal/settings';
-import { partitionOf } from 'outrigger/internal/signing/partition';
 import type { Installation } from '../installation.ts';
 import { nextStep } from '../next-step.ts';
-import { awsAccess, type RegionFlag } from '../stage-table.ts';
+import { sendAwsQuery } from '../stage-table.ts';
 import { type Finding, passFinding, warnFinding } from './finding.ts';
 
 /** Checks the alarms' topic. Rejects only with the signal's reason. */
@@ -24,11 +21,11 @@ export async function checkAlarms(
     const alarm = `${urlPrefix.split('/').at(-1)}${resyncQueue}-not-run`;
     const named = { Action: 'DescribeAlarms', Version: '2010-08-01', 'AlarmNames.member.1': alarm };
     const [, topic] =
-      /<AlarmActions>\s*<member>([^<]+)<\/member>/.exec(await query('monitoring', named, { region })) ?? [];
+      /<AlarmActions>\s*<member>([^<]+)<\/member>/.exec(await sendAwsQuery('monitoring', named, { region })) ?? [];
     if (topic === undefined)
       return [warnFinding(about, 'there is none', `to have them: ${deploy} --param MONITORING=lean, or full`)];
     const attributes = { Action: 'GetTopicAttributes', Version: '2010-03-31', TopicArn: topic };
-    const text = await query('sns', attributes, { region });
+    const text = await sendAwsQuery('sns', attributes, { region });
     const [, confirmed = '0'] = /<key>SubscriptionsConfirmed<\/key>\s*<value>(\d+)<\/value>/.exec(text) ?? [];
     const [, pending = '0'] = /<key>SubscriptionsPending<\/key>\s*<value>(\d+)<\/value>/.exec(text) ?? [];
     if (Number(confirmed) > 0) return [passFinding(about, `${confirmed} subscriptions to ${topic}`)];
@@ -43,17 +40,4 @@ export async function checkAlarms(
     // Only an error without a response is a UserError.
     return [warnFinding(about, message, nextStep(error) ?? (error instanceof UserError ? reach : allow))];
   }
-}
-
-async function query(
-  service: 'monitoring' | 'sns',
-  parameters: Readonly<Record<string, string>>,
-  flag: RegionFlag,
-): Promise<string> {
-  const caller = { ...awsAccess(flag), endpoint: readAwsSettings().endpoint };
-  const region = await caller.region();
-  const host = `${service}.${region}.${partitionOf(region).dnsSuffix}`;
-  const { status, text } = await sendQuery(caller, { host, service, region, parameters });
-  if (status === 200) return text;
-  throw new Error(`${host} answered ${status} (${/<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? 'no error code'})`);
 }

@@ -14,9 +14,16 @@ export function ageOf(time: string | undefined, now: number): string {
   return time === undefined ? '' : age(now - Date.parse(time));
 }
 
-/** `14:03:27` */
-export function clock(milliseconds: number): string {
-  return new Date(milliseconds).toTimeString().slice(0, 8);
+/** `14:03:27`, or `Nov 28 14:03:27` of another day. */
+export function clock(milliseconds: number, now = Date.now()): string {
+  const [date, today] = [new Date(milliseconds), new Date(now)];
+  const day = date.toLocaleDateString('en', { month: 'short', day: 'numeric' });
+  return `${date.toDateString() === today.toDateString() ? '' : `${day} `}${date.toTimeString().slice(0, 8)}`;
+}
+
+/** `2026-11-28 14:03:27 GMT+1`, with the reader's zone. */
+export function stamp(milliseconds: number): string {
+  return new Date(milliseconds).toLocaleString('sv', { dateStyle: 'short', timeStyle: 'long' });
 }
 
 /** `340 ms`, `1.2 s`; a dash for an unknown one. */

@@ -5,6 +5,7 @@ import { BreakView } from './break/break-view.tsx';
 import { FlowView } from './flow/flow-view.tsx';
 import { problems } from './flow/verdict.tsx';
 import { count } from './format.ts';
+import { HistoryView } from './history/history-view.tsx';
 import { ObjectsView } from './objects/objects-view.tsx';
 import { Icon } from './parts/icon.tsx';
 import { Overlays } from './parts/overlays.tsx';
@@ -29,6 +30,7 @@ const views = [
   { name: 'flow', title: 'Flow', icon: 'flow' },
   { name: 'objects', title: 'Objects', icon: 'objects' },
   { name: 'queues', title: 'Queues', icon: 'queues' },
+  { name: 'history', title: 'History', icon: 'retry' },
   { name: 'break', title: 'Break it', icon: 'bolt' },
 ] as const;
 
@@ -55,6 +57,7 @@ function Page() {
         <nav aria-label="Views">
           {views
             .filter(({ name }) => name !== 'break' || faults.value.length > 0)
+            .filter(({ name }) => name !== 'history' || system.value?.mode === 'stage')
             .map(({ name, title, icon }) => (
               <a key={name} class="tab" href={`#/${name}`} aria-current={view === name ? 'page' : undefined}>
                 <Icon name={icon} />
@@ -117,6 +120,7 @@ function command(): string {
 function View({ name }: { readonly name: string }) {
   if (name === 'objects') return <ObjectsView />;
   if (name === 'break') return <BreakView />;
+  if (name === 'history') return <HistoryView />;
   return name === 'queues' ? <QueuesView /> : <FlowView />;
 }
 

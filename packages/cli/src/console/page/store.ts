@@ -9,9 +9,11 @@ import type {
   ObjectDetail,
   ObjectEntry,
   ObjectRow,
+  Past,
   Queues,
   Series,
   System,
+  TimeRange,
   Tone,
 } from '../wire.ts';
 import { shortName } from './format.ts';
@@ -47,6 +49,12 @@ export const now = signal(Date.now());
 
 /** The part of the URL after `?`: the filters and the order of a list. */
 export const query = signal<Readonly<Record<string, string>>>({});
+
+/** The time range of the URL. */
+export const range = computed((): TimeRange | undefined => {
+  const [from, to] = [Date.parse(query.value.from ?? ''), Date.parse(query.value.to ?? '')];
+  return from < to ? { from, to } : undefined;
+});
 
 /** What the reader looks for in everything; undefined while the search is closed. */
 export const finding = signal<string | undefined>(undefined);
@@ -156,13 +164,22 @@ export function find(text: string | undefined): void {
 /** Changes filters; an empty one goes. The URL has them, so that a link or a reload shows the same. */
 export function setQuery(changes: Readonly<Record<string, string>>): void {
   query.value = Object.fromEntries(Object.entries({ ...query.value, ...changes }).filter(([, value]) => value !== ''));
-  history.replaceState(null, '', objectHref(route.value.id));
+  history.replaceState(null, '', hrefOf(route.value, query.value));
 }
 
-/** Reads one object. Undefined if it does not exist. Throws fetch's error. */
+const rangeParameters = ({ from, to }: TimeRange) =>
+  `from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}`;
+
+/** Reads one object, with its past in the URL's time range. Undefined if it does not exist. Throws fetch's error. */
 export async function fetchDetail(id: string, abort: AbortSignal): Promise<ObjectDetail | undefined> {
-  const response = await get(`api/object?id=${encodeURIComponent(id)}`, abort);
+  const within = range.value === undefined ? '' : `&${rangeParameters(range.value)}`;
+  const response = await get(`api/object?id=${encodeURIComponent(id)}${within}`, abort);
   return response.status === 404 ? undefined : ((await okay(response).json()) as ObjectDetail);
+}
+
+/** Reads what has happened in a time range. Throws fetch's error. */
+export async function fetchPast(of: TimeRange, abort: AbortSignal): Promise<Past> {
+  return (await okay(await get(`api/past?${rangeParameters(of)}`, abort)).json()) as Past;
 }
 
 /** Reads the messages of the queues. Throws fetch's error. */

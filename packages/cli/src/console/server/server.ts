@@ -42,6 +42,12 @@ const actionSchema: z.ZodType<ConsoleAction> = z.discriminatedUnion('type', [
   }),
 ]);
 
+const maxRangeMilliseconds = 7 * 24 * 3_600_000;
+const instant = z.coerce.date().transform((date) => date.getTime());
+const rangeSchema = z
+  .object({ from: instant, to: instant })
+  .refine(({ from, to }) => from < to && to - from <= maxRangeMilliseconds);
+
 /** Headers of each response. */
 const headers = {
   'content-security-policy':
@@ -92,8 +98,13 @@ export async function startConsole(
     if (isAction) return await act(request, response);
     if (url.pathname === '/api/queues') return sendJson(response, 200, await source.queues(closing.signal));
     if (url.pathname === '/api/events') return openEventStream(source, response, closing.signal);
+    const range = rangeSchema.safeParse(Object.fromEntries(url.searchParams)).data;
+    if (range === undefined && (url.pathname === '/api/past' || url.searchParams.has('from')))
+      return sendJson(response, 400, { error: 'a time range has from and to, 7 days at most' });
+    if (url.pathname === '/api/past' && range !== undefined && source.past !== undefined)
+      return sendJson(response, 200, await source.past(range, closing.signal));
     if (url.pathname === '/api/object') {
-      const detail = await source.detail(url.searchParams.get('id') ?? '', closing.signal);
+      const detail = await source.detail(url.searchParams.get('id') ?? '', closing.signal, range);
       if (detail === undefined) return sendJson(response, 404, { error: 'there is no such object' });
       return sendJson(response, 200, detail);
     }

@@ -12,12 +12,13 @@ import { createObjectCache, type ObjectCache } from '../../dev/object-cache.ts';
 import { createActions, type Operator } from '../actions.ts';
 import { createFlowReader } from '../flow.ts';
 import { type ClusterFacts, clusterHealth, type WatcherFacts } from '../health.ts';
-import { readReconcile } from '../history.ts';
+import { merged } from '../history.ts';
 import { createLiveObjects } from '../live-objects.ts';
-import { controllersOf, splitId } from '../object-id.ts';
+import { splitId } from '../object-id.ts';
 import type { ConsoleSource } from '../source.ts';
-import type { ClusterFlow, TimelineEntry } from '../wire.ts';
+import type { ClusterFlow, System } from '../wire.ts';
 import { createDeadLetterReader } from './dead-letter-reader.ts';
+import { type LogLine, type PastDeps, PastReader } from './past-reader.ts';
 
 /** A cluster of the table. `connect` throws UserError; it is absent while a cluster is being decommissioned. */
 export type StageCluster = {
@@ -27,12 +28,10 @@ export type StageCluster = {
   readonly connect?: () => Promise<KubeClient>;
 };
 
-/** A line of a function's log, with its time in milliseconds since 1970. */
-export type LogLine = { readonly text: string; readonly at: number };
-
 /** What a stage is read from. */
-export type StageDeps = {
+export type StageDeps = PastDeps & {
   readonly name: string;
+  readonly aws: System['aws'];
   readonly project: string;
   readonly sqs: SQSClient;
   readonly urlPrefix: string;
@@ -43,11 +42,6 @@ export type StageDeps = {
   readonly watcherOf: (client: KubeClient, signal: AbortSignal) => Promise<WatcherFacts>;
   /** Reads the runs and the crashes that a function has logged since the last call. */
   readonly newLines: (name: string, signal: AbortSignal) => Promise<readonly LogLine[]>;
-  /** Reads the lines of one key from before the start. */
-  readonly linesOf: (
-    key: { readonly controller: string; readonly id: string },
-    signal: AbortSignal,
-  ) => Promise<readonly LogLine[]>;
   /** Ends everything. */
   readonly signal: AbortSignal;
 };
@@ -63,10 +57,10 @@ const flowMilliseconds = 5_000;
 /** Until a line of a function can be read in CloudWatch Logs, usually. */
 const logDelayMilliseconds = 15_000;
 const sharedFunctions = [timersQueue, resyncQueue];
+/** How much of the past of an object is shown without a time range. */
+const pastMilliseconds = 24 * 3_600_000;
 /** A shared function that fails is invoked again within this time. */
 const troubleMilliseconds = 900_000;
-/** The objects whose past is kept. */
-const maxPasts = 200;
 
 type Member = {
   readonly client: KubeClient;
@@ -81,8 +75,8 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   const { name, sqs, urlPrefix, operator, signal } = deps;
   const live = createLiveObjects(controllers, { logDelayMilliseconds });
   const { history } = live;
+  const functions = [...controllers.map((one) => one.name), ...sharedFunctions];
   const members = new Map<string, Member>();
-  const pasts = new Map<string, readonly TimelineEntry[]>();
   const problems = new Map<string, string>();
   let table: readonly (ClusterFacts & { readonly name: string })[] = [];
   let lastReadAt = 0;
@@ -138,7 +132,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   async function followLogs(): Promise<void> {
     if (!isOpen()) return;
     await Promise.all(
-      [...controllers.map((one) => one.name), ...sharedFunctions].map(async (name) => {
+      functions.map(async (name) => {
         const lines = await deps.newLines(name, signal).catch((error: unknown) => {
           history.troubles.setUnread(name, toError(error).message);
           throw error;
@@ -163,6 +157,11 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   }
 
   const notes = new Map<string, string>();
+  const past = new PastReader(controllers, deps, (note) => {
+    if (note === undefined) notes.delete('past');
+    else notes.set('past', note);
+  });
+  const lastDay = { from: Date.now() - pastMilliseconds, to: Number.POSITIVE_INFINITY };
   async function repeat(what: string, seconds: number, step: () => Promise<void>): Promise<void> {
     while (!signal.aborted) {
       await step().then(
@@ -180,34 +179,6 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     const problem = one.problem ?? problems.get(cluster);
     const health = clusterHealth({ ...members.get(cluster)?.watcher, ...one, problem });
     return { name: cluster, health, ...(one.paused === true ? { paused: true } : {}) };
-  }
-
-  /** Is not waited for: CloudWatch may need some seconds, and the page reads the object again. */
-  function pastOf(id: string): readonly TimelineEntry[] {
-    const known = pasts.get(id);
-    if (known !== undefined) return known;
-    if (pasts.size >= maxPasts) pasts.clear();
-    pasts.set(id, []);
-    void Promise.all(
-      controllersOf(controllers, id).map(async (controller) => {
-        const lines = await deps.linesOf({ controller: controller.name, id }, signal);
-        return lines.flatMap(({ text, at }) => readReconcile(text, controller.name, at)?.entry ?? []);
-      }),
-    ).then(
-      (found) => {
-        notes.delete('past');
-        pasts.set(
-          id,
-          found.flat().sort((a, b) => b.at - a.at),
-        );
-      },
-      (error: unknown) => {
-        // The page reads an open object again, and then its past.
-        pasts.delete(id);
-        notes.set('past', `The past of an object cannot be read: ${redact(toError(error).message)}`);
-      },
-    );
-    return [];
   }
 
   const clientOf = (cluster: string): KubeClient => {
@@ -239,7 +210,8 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     }),
   });
   return {
-    system: { mode: 'stage', name },
+    system: { mode: 'stage', name, ...(deps.aws === undefined ? {} : { aws: deps.aws }) },
+    past: async (range, own) => await past.of(functions, range, own),
     faults: [],
     experiments: () => [],
     rows: live.rows,
@@ -251,10 +223,14 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
       return await readFlow(own);
     },
     queues: letters.read,
-    detail: async (id, own) => {
+    detail: async (id, own, range = lastDay) => {
       const { client, view } = members.get(splitId(id).cluster) ?? {};
       if (client === undefined || view === undefined) return undefined;
-      return await live.detail(id, { client, view, earlier: pastOf(id), why }, own);
+      const earlier = past.ofObject(id, lastDay);
+      const found = await live.detail(id, { client, view, earlier, why }, own);
+      const isShown = ({ at }: { readonly at: number }) => at >= range.from && at <= range.to;
+      const more = [...past.ofObject(id, range), ...(await past.actionsOn(id, range))];
+      return found && { ...found, timeline: merged([...found.timeline, ...more]).filter(isShown) };
     },
     act: async (action, own) => {
       if (action.type === 'redrive' || action.type === 'delete')

@@ -1,7 +1,7 @@
 // The system at work: figures, the picture in which keys move, plots, and the latest events.
-import type { ObjectEntry } from '../../wire.ts';
-import { clock, count, duration, rate } from '../format.ts';
-import { allRows, displayName, flow, hasClusters, objectHref, recent, rows, sum, sumKnown } from '../store.ts';
+import { count, duration, rate } from '../format.ts';
+import { EntryLine } from '../parts/entry-line.tsx';
+import { allRows, flow, hasClusters, recent, sum, sumKnown } from '../store.ts';
 import { Controllers } from './controllers.tsx';
 import { FlowPicture } from './flow-picture.tsx';
 import { Matrix } from './matrix.tsx';
@@ -81,30 +81,10 @@ function Activity() {
       ) : (
         <ol class="activity">
           {shown.map((entry) => (
-            <ActivityLine key={`${entry.at}${entry.type}${entry.id}${entry.text}`} entry={entry} />
+            <EntryLine key={`${entry.at}${entry.type}${entry.id}${entry.text}`} entry={entry} />
           ))}
         </ol>
       )}
     </section>
-  );
-}
-
-function ActivityLine({ entry: { at, type, id, text, failed, controller } }: { readonly entry: ObjectEntry }) {
-  const row = rows.value.get(id);
-  return (
-    <li>
-      <time>{clock(at)}</time>
-      <span class={`tag ${failed === true ? 'bad' : type}`}>{type === 'reconcile' ? controller : type}</span>
-      {row === undefined ? (
-        <span class="who">{displayName(id)}</span>
-      ) : (
-        <a class="who" href={objectHref(id)}>
-          {row.kind} {displayName(id)}
-        </a>
-      )}
-      <span class="what" title={text}>
-        {text.split('\n')[0]}
-      </span>
-    </li>
   );
 }

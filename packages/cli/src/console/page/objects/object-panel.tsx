@@ -5,8 +5,9 @@ import type { ConditionRow, ObjectDetail, ObjectRow, Why } from '../../wire.ts';
 import { named, perform } from '../actions.ts';
 import { age, ageOf } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
+import { Range } from '../parts/range.tsx';
 import { StatePill } from '../parts/state-pill.tsx';
-import { fetchDetail, now, objectHref, recent, rows } from '../store.ts';
+import { fetchDetail, now, objectHref, range, recent, rows, system } from '../store.ts';
 import { ObjectActions } from './object-actions.tsx';
 import { ResourceTree } from './resource-tree.tsx';
 import { Timeline } from './timeline.tsx';
@@ -46,7 +47,7 @@ export function ObjectPanel({ id }: { readonly id: string }) {
       abort.abort();
       clearInterval(timer);
     };
-  }, [id, version.value]);
+  }, [id, version.value, range.value?.from, range.value?.to]);
 
   const [collection = '', namespace = '', ...name] = id.split('/');
   const plural = collection.slice(collection.indexOf(':') + 1);
@@ -97,7 +98,8 @@ export function ObjectPanel({ id }: { readonly id: string }) {
           </div>
           <div class="panel-body" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
             {tab.value === 'Overview' && <Overview detail={detail.value} />}
-            {tab.value === 'Timeline' && <Timeline entries={detail.value.timeline} />}
+            {tab.value === 'Timeline' && system.value?.mode === 'stage' && <Range fallback="last day" />}
+            {tab.value === 'Timeline' && <Timeline id={id} entries={detail.value.timeline} />}
             {tab.value === 'YAML' && <Yaml row={row} text={detail.value.yaml} />}
           </div>
         </>

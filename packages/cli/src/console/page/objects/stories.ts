@@ -42,9 +42,12 @@ export function storiesOf(timeline: readonly TimelineEntry[]): readonly (readonl
     const { at, type } = entry;
     if (type === 'reconcile') continue;
     const isCause = type === 'change' && !isOwn(entry, runs);
-    const story = isCause
-      ? stories.find(({ run }) => startOf(run) >= at - seenLateMs)
-      : stories.findLast(({ run }) => startOf(run) <= at && at <= run.at + writtenLateMs);
+    const story =
+      type === 'action'
+        ? undefined
+        : isCause
+          ? stories.find(({ run }) => startOf(run) >= at - seenLateMs)
+          : stories.findLast(({ run }) => startOf(run) <= at && at <= run.at + writtenLateMs);
     if (story === undefined) alone.push({ at, causes: isCause ? [entry] : [], results: isCause ? [] : [entry] });
     else story[isCause ? 'causes' : 'results'].push(entry);
   }

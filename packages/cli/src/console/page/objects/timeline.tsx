@@ -1,20 +1,21 @@
 // What has happened to an object, newest first: each run with what caused it, its waterfall, and what it wrote.
 import type { FieldChange, TimelineEntry } from '../../wire.ts';
-import { age, clock, duration } from '../format.ts';
-import { now } from '../store.ts';
+import { duration } from '../format.ts';
+import { LogLink, TraceLink } from '../parts/aws-links.tsx';
+import { Time } from '../parts/time.tsx';
 import { type Bar, barsOf, isQuiet, type Story, storiesOf } from './stories.ts';
 
-export function Timeline({ entries }: { readonly entries: readonly TimelineEntry[] }) {
-  if (entries.length === 0) return <p class="none">Nothing has happened to it since the start.</p>;
+export function Timeline({ id, entries }: { readonly id: string; readonly entries: readonly TimelineEntry[] }) {
+  if (entries.length === 0) return <p class="none">Nothing has happened to it in this time.</p>;
   return (
     <ol class="timeline">
       {storiesOf(entries).map((group) => {
         const [story] = group;
         if (story === undefined) return null;
         return group.every(isQuiet) ? (
-          <Quiet key={keyOf(story)} runs={group} />
+          <Quiet key={keyOf(story)} id={id} runs={group} />
         ) : (
-          <Told key={keyOf(story)} {...story} />
+          <Told key={keyOf(story)} id={id} story={story} />
         );
       })}
     </ol>
@@ -27,7 +28,7 @@ const keyOf = ({ at, run, causes, results }: Story) => {
 };
 
 /** Runs that wrote nothing, folded. */
-function Quiet({ runs }: { readonly runs: readonly Story[] }) {
+function Quiet({ id, runs }: { readonly id: string; readonly runs: readonly Story[] }) {
   const causes = Map.groupBy(runs, ({ run }) => run?.cause ?? 'unknown');
   const counts = [...causes].map(([cause, { length }]) => `${length} by ${cause}`).join(', ');
   const number = runs.length === 1 ? '1 run' : `${runs.length} runs`;
@@ -38,15 +39,25 @@ function Quiet({ runs }: { readonly runs: readonly Story[] }) {
         <summary>
           {number} wrote nothing: {counts} <Time at={runs[0]?.at ?? 0} />
         </summary>
-        {runs.map(({ run }, index) => run !== undefined && <Run key={index} run={run} />)}
+        {runs.map(({ run }, index) => run !== undefined && <Run key={index} id={id} run={run} />)}
       </details>
     </li>
   );
 }
 
-function Told({ at, run, causes, results }: Story) {
-  const title = run === undefined ? (causes.length > 0 ? 'Change' : 'Status') : `Reconcile by ${run.controller}`;
-  const mark = run?.failed === true ? 'bad' : run !== undefined ? 'reconcile' : causes.length > 0 ? 'change' : 'status';
+const titles: Readonly<Record<TimelineEntry['type'], string>> = {
+  change: 'Change',
+  status: 'Status',
+  reconcile: 'Reconcile',
+  log: 'Log',
+  action: 'Action',
+  crash: 'Crash',
+};
+
+function Told({ id, story: { at, run, causes, results } }: { readonly id: string; readonly story: Story }) {
+  const { type, failed } = run ?? causes[0] ?? results[0] ?? { type: 'change' };
+  const title = run === undefined ? titles[type] : `Reconcile by ${run.controller}`;
+  const mark = failed === true ? 'bad' : type;
   return (
     <li class={`entry ${mark} ${results.at(-1)?.tone ?? ''}`}>
       <span class="mark" aria-hidden="true" />
@@ -59,7 +70,7 @@ function Told({ at, run, causes, results }: Story) {
       {causes.map((one, index) => (
         <Written key={index} entry={one} />
       ))}
-      {run !== undefined && <Run run={run} />}
+      {run !== undefined && <Run id={id} run={run} />}
       {results.map((one, index) => (
         <Written key={index} entry={one} />
       ))}
@@ -67,16 +78,13 @@ function Told({ at, run, causes, results }: Story) {
   );
 }
 
-function Time({ at }: { readonly at: number }) {
-  return <time title={age(now.value - at)}>{clock(at)}</time>;
-}
-
 /** A change or a status: its text, who wrote it, and the fields. */
-function Written({ entry: { type, text, tone, writers = [], changes = [] } }: { readonly entry: TimelineEntry }) {
+function Written({ entry }: { readonly entry: TimelineEntry }) {
+  const { type, text, tone, failed, writers = [], changes = [] } = entry;
   return (
     <div class={`written ${type} ${tone ?? ''}`}>
       <p class="entry-text">
-        <span class={`tag ${type} ${tone ?? ''}`}>{type}</span> {text}
+        <span class={`tag ${failed === true ? 'bad' : type} ${tone ?? ''}`}>{type}</span> {text}
       </p>
       {writers.length > 0 && (
         <p class="entry-facts">
@@ -103,8 +111,8 @@ function Written({ entry: { type, text, tone, writers = [], changes = [] } }: { 
   );
 }
 
-function Run({ run }: { readonly run: TimelineEntry }) {
-  const { text, latencyMs, durationMs, messageId } = run;
+function Run({ id, run }: { readonly id: string; readonly run: TimelineEntry }) {
+  const { at, controller = '', text, latencyMs, durationMs, messageId } = run;
   const [first = '', ...more] = text.split('\n');
   const bars = barsOf(run);
   const total = Math.max(1, ...bars.map((bar) => bar.startMs + bar.durationMs));
@@ -130,7 +138,11 @@ function Run({ run }: { readonly run: TimelineEntry }) {
                 {' · message '}
                 <code title={messageId}>{messageId.slice(0, 8)}</code>
               </>
-            )}
+            )}{' '}
+            <LogLink name={controller} id={id} from={at - durationMs - 1_000} to={at + 1_000}>
+              log
+            </LogLink>{' '}
+            <TraceLink id={run.xrayTraceId} />
           </p>
         </>
       )}
