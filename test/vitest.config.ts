@@ -4,6 +4,7 @@ import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { withSources } from '../tools/packages.ts';
 import { environment } from './environment.ts';
+import { longestFirst } from './longest-first.ts';
 import { packagedTier } from './packaged-tier.ts';
 import { pollTimeout } from './poll-timeout.ts';
 import { processTier } from './process-tier.ts';
@@ -23,6 +24,14 @@ export default defineConfig({
     // Loading the modules again for each file would be half of the time. They have no state, and a file ends what it starts.
     isolate: false,
     maxWorkers: 3,
+    sequence: {
+      sequencer: longestFirst([
+        'statements/every-controller.test.ts',
+        'watcher/run.test.ts',
+        'reconciling/one-chain.test.ts',
+        'statements/generation.test.ts',
+      ]),
+    },
     passWithNoTests: false,
   },
 });

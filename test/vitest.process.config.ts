@@ -27,6 +27,8 @@ export default defineConfig({
         'chaos/effects/effects.test.ts',
         'chaos/chaos.test.ts',
         'journey/empty-project.test.ts',
+        'cli/build.test.ts',
+        'cli/new/new-controller.test.ts',
       ]),
     },
     passWithNoTests: false,
