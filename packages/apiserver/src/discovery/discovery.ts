@@ -23,7 +23,8 @@ export function discovery(all: readonly ApiResource[], path: string, aggregated:
   const [prefix, group, version, ...more] = path.replace(/\/$/, '').split('/').slice(1);
   if (more.length > 0) return undefined;
   if (prefix === 'api') {
-    if (group === undefined) return aggregated ? aggregate(all, (name) => name === '') : coreVersions();
+    const versions = { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
+    if (group === undefined) return aggregated ? aggregate(all, (name) => name === '') : versions;
     return group === 'v1' && version === undefined ? resourceList(all, '', 'v1') : undefined;
   }
   if (prefix !== 'apis') return undefined;
@@ -34,10 +35,6 @@ export function discovery(all: readonly ApiResource[], path: string, aggregated:
   if (!groupsOf(all).includes(group)) return undefined;
   if (version === undefined) return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(all, group) };
   return versionsOf(all, group).includes(version) ? resourceList(all, group, version) : undefined;
-}
-
-function coreVersions(): JsonObject {
-  return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
 }
 
 function groupsOf(all: readonly ApiResource[]): string[] {

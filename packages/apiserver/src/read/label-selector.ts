@@ -67,17 +67,13 @@ function parseRequirement(tokens: Tokens): Matcher {
   const operator = tokens.take();
   const values = ['in', 'notin'].includes(operator) ? parseValues(tokens) : [parseExactValue(tokens)];
   const isOne = (labels: Labels) => values.includes(labels[key] ?? '') && labels[key] !== undefined;
-  const matcher = isOrder(operator) ? compares(key, operator, values[0] ?? '') : isOne;
+  const matcher = ['<', '>'].includes(operator) ? compares(key, operator, values[0] ?? '') : isOne;
   for (const [index, value] of values.toSorted().entries()) {
     const error = labelValueError(value);
     if (error === undefined) continue;
     throw invalid(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${error}`);
   }
   return ['notin', '!='].includes(operator) ? (labels) => !isOne(labels) : matcher;
-}
-
-function isOrder(operator: string): boolean {
-  return operator === '>' || operator === '<';
 }
 
 /** The values in brackets. An empty place is the empty value: `(a,)` is `a` and ''. */

@@ -101,7 +101,8 @@ export function createRules(): Rules {
     }
     const message =
       rule.messageExpression === undefined ? undefined : evaluate(rule.messageExpression, value, oldSelf, schema);
-    return [failure(rule, typeof message === 'string' ? message : messageOf(rule), value, path)];
+    const plain = rule.message ?? `failed rule: ${rule.rule.trim()}`;
+    return [failure(rule, typeof message === 'string' ? message : plain, value, path)];
   };
   const check: Rules['check'] = (value, old, schema, path = '') => {
     if (value === null) return [];
@@ -127,10 +128,6 @@ export function createRules(): Rules {
     return causes;
   };
   return { check };
-}
-
-function messageOf({ message, rule }: ValidationRule): string {
-  return message ?? `failed rule: ${rule.trim()}`;
 }
 
 function failure(

@@ -104,7 +104,7 @@ function checkChoices(value: Json, schema: Schema, at: ValidationPath): StatusCa
   const { anyOf, oneOf, not } = schema;
   const causes: StatusCause[] = (schema.allOf ?? []).flatMap((one) => validate(value, undefined, one, at));
   const addCause = (detail: string): void => {
-    causes.push(statusCause.invalid('<nil>', '""', `${quotedPath(at)} must ${detail}`));
+    causes.push(statusCause.invalid('<nil>', '""', `${JSON.stringify(at.path)} must ${detail}`));
   };
   const validateAll = (choices: readonly Schema[]): StatusCause[][] =>
     choices.map((one) => validate(value, undefined, one, at));
@@ -130,10 +130,6 @@ function checkChoices(value: Json, schema: Schema, at: ValidationPath): StatusCa
   }
   if (not !== undefined && validate(value, undefined, not, at).length === 0) addCause('not validate the schema (not)');
   return causes;
-}
-
-function quotedPath({ path }: ValidationPath): string {
-  return JSON.stringify(path);
 }
 
 /** Returns a cause with the value as it is shown. */

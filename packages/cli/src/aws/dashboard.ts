@@ -10,7 +10,7 @@ import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } 
 import { documentation } from './alarms.ts';
 import { metricsNamespace, namePrefix } from './names.ts';
 import { sharedAlarms } from './shared-alarms.ts';
-import { wakers } from './wakes.ts';
+import { functionNames } from './wakes.ts';
 
 /** The alarms of a controller that alarms.ts makes, by the ends of their names. */
 const controllerAlarms = ['late', 'dead-letters', 'missed-changes', 'errors', 'throttles'];
@@ -86,7 +86,6 @@ function overview(registry: readonly ControllerDefinition[]) {
 
 /** Timers, the resync, and the throttles of all functions. */
 function sharedResources(registry: readonly ControllerDefinition[]) {
-  const functions = [...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)];
   return [
     metricWidget('timers', [
       queue(timersQueue, 'ApproximateNumberOfMessagesVisible'),
@@ -102,7 +101,7 @@ function sharedResources(registry: readonly ControllerDefinition[]) {
     ]),
     metricWidget(
       'throttles',
-      functions.map((name) => ({ ...lambda(name, 'Throttles'), label: name })),
+      functionNames(registry).map((name) => ({ ...lambda(name, 'Throttles'), label: name })),
     ),
   ];
 }

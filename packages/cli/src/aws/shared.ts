@@ -1,8 +1,9 @@
 // What every deployment has once: the timers and resync functions with their queues and roles, the bucket of the
 // clusters table, the schedule of the resync, the secret of deduplication ids, and the policy of the watchers.
+import { readYaml } from '@outrigger/common/yaml/read';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { resyncDefaults, visibilitySecondsOf } from 'outrigger/internal/core/controller-options';
-import type { Json, JsonObject } from 'outrigger/internal/core/json';
+import type { JsonObject } from 'outrigger/internal/core/json';
 import {
   logicalId,
   resyncDeadLetterQueue,
@@ -22,8 +23,9 @@ import {
   ref,
   roleIds,
 } from './names.ts';
+import { ownFile } from './own-file.ts';
 import { allow, functionRole, policyDocument, readsTable, receivesFrom, serviceRole, writesLogs } from './role.ts';
-import { wakers } from './wakes.ts';
+import { functionNames } from './wakes.ts';
 
 /** The longest that SQS keeps a message: 14 days. */
 export const maxRetentionSeconds = 1_209_600;
@@ -33,11 +35,10 @@ export type TimeoutOf = (functionId: string, declaredSeconds: number) => number;
 
 /** Makes the timers and resync functions, as osls has functions. Each has the name of its queue. */
 export function sharedFunctionsOf(registry: readonly ControllerDefinition[]): Readonly<Record<string, JsonObject>> {
-  const all = [...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)];
   return {
     timers: lambdaFunction(timersQueue, {
       timeout: sharedTimeouts.timers,
-      environment: { DEDUPLICATION_SECRET: ref(deduplicationSecret), SENDER_IDS: roleIds(all) },
+      environment: { DEDUPLICATION_SECRET: ref(deduplicationSecret), SENDER_IDS: roleIds(functionNames(registry)) },
       // No batching window, because it would delay due messages.
       events: [consumes('TimersQueue', { batchSize: 10, maximumConcurrency: timersBatches })],
     }),
@@ -99,7 +100,7 @@ export function sharedResourcesOf(
       ),
     },
     Resources: {
-      ...clustersBucket(),
+      ...Object(readYaml(ownFile('shared.yaml'))),
       ...queueWithDeadLetters('Timers', {
         names: [timersQueue, timersDeadLetterQueue],
         visibilitySeconds: visibilitySecondsOf(timeoutOf('timers', sharedTimeouts.timers)),
@@ -137,15 +138,6 @@ export function sharedResourcesOf(
         // of a role have at most 10,240 characters.
         { 'dead-letter-queues': [allow(['sqs:GetQueueAttributes'], ownArn('sqs', `${namePrefix}*-dlq*`))] },
       ),
-      // It has no name of its own, because Secrets Manager keeps the name of a deleted secret for a month. Functions
-      // read it once for each execution environment.
-      [deduplicationSecret]: {
-        Type: 'AWS::SecretsManager::Secret',
-        Properties: {
-          Description: 'Deduplication ids that watchers cannot calculate. It need not be rotated.',
-          GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true },
-        },
-      },
       // Only schedules of this account may assume it (EventBridge Scheduler, "Cross-service confused deputy
       // prevention").
       ScheduleRole: serviceRole(
@@ -160,11 +152,6 @@ export function sharedResourcesOf(
       ResyncSchedulerSchedule1: {
         Type: 'AWS::Scheduler::Schedule',
         Properties: { Target: { RetryPolicy: { MaximumEventAgeInSeconds: periodSeconds, MaximumRetryAttempts: 10 } } },
-      },
-      // Merged into the bucket that osls makes for its uploads.
-      ServerlessDeploymentBucket: {
-        Type: 'AWS::S3::Bucket',
-        Properties: { LifecycleConfiguration: { Rules: [formerVersions('former-uploads', 30)] } },
       },
       // The policy for the identity of each watcher (IRSA, Pod Identity). It permits sending keys, and nothing else.
       WatcherPolicy: {
@@ -248,51 +235,4 @@ export function queueWithDeadLetters(
       },
     }),
   };
-}
-
-/**
- * The bucket of the clusters table. A removal of the stack keeps it, and a version is the way back from a mistake. A
- * first deployment that fails leaves none.
- */
-function clustersBucket(): JsonObject {
-  const kept = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' };
-  const arn = (rest: string): Json => ({ 'Fn::Sub': `arn:\${AWS::Partition}:s3:::\${ClustersBucket}${rest}` });
-  return {
-    ClustersBucket: {
-      Type: 'AWS::S3::Bucket',
-      ...kept,
-      Properties: {
-        VersioningConfiguration: { Status: 'Enabled' },
-        PublicAccessBlockConfiguration: {
-          BlockPublicAcls: true,
-          BlockPublicPolicy: true,
-          IgnorePublicAcls: true,
-          RestrictPublicBuckets: true,
-        },
-        OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
-        LifecycleConfiguration: { Rules: [formerVersions('old-versions', 365)] },
-      },
-    },
-    // Plain HTTP is denied.
-    ClustersBucketPolicy: {
-      Type: 'AWS::S3::BucketPolicy',
-      ...kept,
-      Properties: {
-        Bucket: ref('ClustersBucket'),
-        PolicyDocument: policyDocument([
-          {
-            Effect: 'Deny',
-            Principal: '*',
-            Action: 's3:*',
-            Resource: [arn(''), arn('/*')],
-            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-          },
-        ]),
-      },
-    },
-  };
-}
-
-function formerVersions(id: string, days: number): JsonObject {
-  return { Id: id, Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: days } };
 }

@@ -4,7 +4,7 @@
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { eventPatternOf } from 'outrigger/internal/api/wake';
 import type { Json, JsonObject } from 'outrigger/internal/core/json';
-import { logicalId, wakeFunction } from 'outrigger/internal/core/names';
+import { logicalId, resyncQueue, timersQueue, wakeFunction } from 'outrigger/internal/core/names';
 import { arnOf, clustersTable, lambdaFunction, ref } from './names.ts';
 import { allow, functionRole, policyDocument, readsTable, writesLogs } from './role.ts';
 
@@ -20,6 +20,11 @@ const id = logicalId(wakeFunction);
 /** The name of the wake function if a controller declares wakes; else none. */
 export function wakers(registry: readonly ControllerDefinition[]): readonly string[] {
   return registry.some(declaresWakes) ? [wakeFunction] : [];
+}
+
+/** The names of all functions of a deployment: those of the controllers, and the shared ones. */
+export function functionNames(registry: readonly ControllerDefinition[]): readonly string[] {
+  return [...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)];
 }
 
 /** Makes the wake function as a part of serverless.yml; empty without wakes. */

@@ -117,7 +117,7 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
     // The copied kinds come after the children that they were copied from.
     ...kinds
       .filter((one) => copiedKinds.includes(collectionName(one)))
-      .map((resource) => copyTarget(resource, { controllers, project })),
+      .map((resource): Target => ({ resource, scope: { controllers, project, as: 'copy' } })),
   ];
   const targets = finalizersOnly ? [primary] : withChildren();
   const planned = await detachAll(client, registry, targets, { dryRun: true, signal });
@@ -185,10 +185,6 @@ function childTargets(kinds: readonly ServedKind[], controllers: ScopeController
 
 /** Kinds to whose objects Kubernetes copies the annotations of the owner. */
 const copiedKinds = ['replicasets.apps', 'controllerrevisions.apps'];
-
-function copyTarget(resource: ServedKind, controllers: ScopeControllers): Target {
-  return { resource, scope: { ...controllers, as: 'copy' } };
-}
 
 async function detachAll(
   client: KubeClient,

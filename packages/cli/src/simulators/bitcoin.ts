@@ -1,7 +1,7 @@
 // Simulated Bitcoin nodes: one node in every pod, which is reached only by commands run in the pod. They handle
 // `pods/exec` on the embedded API server. The state of one node is in bitcoin-cli.ts.
 import path from 'node:path';
-import type { ExecOutcome, ExecRequest, Execute } from '@outrigger/apiserver/exec/execute';
+import type { ExecRequest, Execute } from '@outrigger/apiserver/exec/execute';
 import { sleep } from 'outrigger/internal/core/time';
 import type { ObjectKey } from 'outrigger/internal/kube/client/object';
 import { type BitcoinNode, emptyNode, notRunning, runBitcoinCli, unauthorized, warmingUp } from './bitcoin-cli.ts';
@@ -50,7 +50,8 @@ export function createBitcoinNodes(): BitcoinNodes {
   const execute: Execute = async (request) => {
     const { namespace, pod, command, image, signal } = request;
     const [name = '', ...args] = command;
-    if (path.posix.basename(name) !== program || image?.includes('bitcoin') === false) return noProgram(name);
+    if (path.posix.basename(name) !== program || image?.includes('bitcoin') === false)
+      return { exitCode: 127, stdout: '', stderr: `${name}: not found\n` };
     calls.push({ namespace, pod, args });
     if (calls.length > rememberedCalls * 1.5) calls = calls.slice(-rememberedCalls);
     const fault = faults.get(keyString({ namespace, name: pod })) ?? faults.get('*');
@@ -83,9 +84,4 @@ export function createBitcoinNodes(): BitcoinNodes {
 
 function keyString({ namespace = '', name }: ObjectKey): string {
   return `${namespace}/${name}`;
-}
-
-/** The result of a shell for an unknown program. */
-function noProgram(name: string): ExecOutcome {
-  return { exitCode: 127, stdout: '', stderr: `${name}: not found\n` };
 }

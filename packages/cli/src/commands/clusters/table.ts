@@ -1,7 +1,6 @@
 // A clusters table that a command reads and writes: an object in S3 or a file. A write is refused if the table has
 // changed since it was read, so two operators do not undo each other's change. S3 compares and writes in one step. A
 // file is compared just before it is replaced.
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createClusterRegistry } from 'outrigger/internal/clusters/registry/registry';
 import { createS3Object, parseS3Location } from 'outrigger/internal/clusters/registry/s3-object';
@@ -10,7 +9,7 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { deploymentPrefix } from 'outrigger/internal/core/names';
 import { readOperatorSettings } from 'outrigger/internal/settings';
 import { replaceFile } from '../../dev/replace-file.ts';
-import { readProjectName } from '../../project/project.ts';
+import { readProjectName, readRaw } from '../../project/project.ts';
 import { awsAccess, type RegionFlag, readTableLocation } from '../stage-table.ts';
 import { formatTable, type TableEntries } from './edit-table.ts';
 
@@ -83,15 +82,7 @@ function notInS3(location: string): string {
   );
 }
 
+/** A file that is not there yet is an empty table. */
 async function readTableFile(location: string): Promise<string> {
-  try {
-    return await readFile(location, 'utf8');
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    return '{}';
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return (await readRaw(location)) ?? '{}';
 }

@@ -29,7 +29,8 @@ export function mergeManifest(
   const nameOf = (wanted: string, command: string): string => {
     const isFree = (name: string) =>
       merged[name] === undefined || merged[name] === command || merged[name] === placeholder;
-    const name = [wanted, `outrigger:${wanted}`, ...numbered(wanted)].find(isFree) ?? wanted;
+    const numbered = Array.from({ length: 8 }, (_, index) => `outrigger:${wanted}:${index + 2}`);
+    const name = [wanted, `outrigger:${wanted}`, ...numbered].find(isFree) ?? wanted;
     merged[name] = command;
     return name;
   };
@@ -58,10 +59,6 @@ function absent(
   field: string,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(packages).filter(([name]) => !(name in recordField(theirs, field))));
-}
-
-function numbered(wanted: string): readonly string[] {
-  return Array.from({ length: 8 }, (_, index) => `outrigger:${wanted}:${index + 2}`);
 }
 
 /** Returns a field that is a record, such as `scripts`; an empty one if it is absent. */

@@ -116,22 +116,17 @@ function judgeClusters(routes: readonly Route[], { find, at }: Judgement): reado
   return [...groups.values()].map((group) => {
     const [{ cluster, error } = { cluster: '', error: undefined }] = group;
     const names = group.map(({ from }) => from).join(', ');
-    if (cluster === '') return failFinding('clusters', `the table cannot be read by ${names}: ${error}`, tableFix(at));
+    if (cluster === '') {
+      const fix = `if there never was one: outrigger clusters add${at}; otherwise: docs/alarms/clusters-table-stale.md`;
+      return failFinding('clusters', `the table cannot be read by ${names}: ${error}`, fix);
+    }
     const about = `cluster ${cluster}`;
     const most = Math.max(...group.map(({ ms }) => ms));
     if (error === undefined) return passFinding(about, `accepts ${names}, within ${most} ms`);
     const entry = `check its entry, secret and network: outrigger doctor${at} --cluster ${cluster}`;
     const fix = / may not list /.test(error)
-      ? `npx outrigger manifests, and apply them; on EKS ${accessFix(cluster, at)}`
+      ? `npx outrigger manifests, and apply them; on EKS outrigger clusters access ${cluster}${at}`
       : entry;
     return failFinding(about, `${names}: ${error}`, fix);
   });
-}
-
-function tableFix(at: string): string {
-  return `if there never was one: outrigger clusters add${at}; otherwise: docs/alarms/clusters-table-stale.md`;
-}
-
-function accessFix(cluster: string, at: string): string {
-  return `outrigger clusters access ${cluster}${at}`;
 }
