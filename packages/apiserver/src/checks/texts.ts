@@ -2,23 +2,15 @@
 // returns an error, or undefined for a valid text.
 import { isIP, isIPv4 } from 'node:net';
 import {
+  type ErrorOf,
   labelError,
   labelValueError,
+  matching,
   namespaceNameError,
   pathSegmentError,
   qualifiedNameError,
   subdomainError,
 } from '../registry/names.ts';
-
-type ErrorOf = (text: string) => string | undefined;
-
-/** Returns the error of texts that do not match a pattern, or that are too long. */
-function matching(pattern: RegExp, error: string, longest = Number.POSITIVE_INFINITY): ErrorOf {
-  return (text) => {
-    if (text.length > longest) return `must be no more than ${longest} characters`;
-    return pattern.test(text) ? undefined : error;
-  };
-}
 
 const isName: ErrorOf = matching(
   /^(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,

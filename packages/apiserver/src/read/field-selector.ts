@@ -4,15 +4,8 @@ import type { ApiObject } from '../object.ts';
 import type { ApiResource } from '../registry/resource.ts';
 import { badRequest } from '../status-error.ts';
 
-/** A compiled selector. */
-export type FieldSelector = {
-  matches(object: ApiObject): boolean;
-  /** The value of `metadata.name=`, if the selector has that term. */
-  readonly name: string | undefined;
-};
-
 /** Compiles a selector for a kind. Throws a 400 StatusError for a field that is not selectable. */
-export function fieldSelector(text: string, resource: ApiResource): FieldSelector {
+export function fieldSelector(text: string, resource: ApiResource): (object: ApiObject) => boolean {
   const terms = text
     .split(',')
     .filter((term) => term !== '')
@@ -23,10 +16,7 @@ export function fieldSelector(text: string, resource: ApiResource): FieldSelecto
       if (!isSelectable(field, resource)) throw badRequest(unsupportedText(field, resource));
       return { field, equal: operator !== '!=', value };
     });
-  return {
-    matches: (object) => terms.every(({ field, equal, value }) => (read(object, field) === value) === equal),
-    name: terms.find(({ field, equal }) => equal && field === 'metadata.name')?.value,
-  };
+  return (object) => terms.every(({ field, equal, value }) => (read(object, field) === value) === equal);
 }
 
 /** Built-in kinds without fields of their own have the message of the conversion that they share. */

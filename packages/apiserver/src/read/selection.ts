@@ -28,6 +28,6 @@ export function parseSelection(
   return {
     namespace,
     unfiltered: labels === '' && fields === '',
-    matches: (object) => matchesLabels(object.metadata.labels ?? {}) && matchesFields.matches(object),
+    matches: (object) => matchesLabels(object.metadata.labels ?? {}) && matchesFields(object),
   };
 }

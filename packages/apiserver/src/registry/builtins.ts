@@ -7,7 +7,7 @@ import type { BuiltinSchemas } from '../schema/builtins.ts';
 import { inSpec, prepares } from './builtin-defaults.ts';
 import { builtinColumns, plainColumns } from './columns.ts';
 import { fillTypeDefaults } from './default-values.ts';
-import { checkDefinition, definitionNameError } from './definition.ts';
+import { checkDefinition } from './definition.ts';
 import { namespaceNameError, pathSegmentError } from './names.ts';
 import type { ApiResource } from './resource.ts';
 import { createServiceSpec } from './service-defaults.ts';
@@ -110,7 +110,6 @@ const further: Readonly<Record<string, Partial<ApiResource>>> = {
   },
   CustomResourceDefinition: {
     categories: ['api-extensions'],
-    nameError: definitionNameError,
     check: checkDefinition,
   },
 };

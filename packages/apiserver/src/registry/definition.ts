@@ -4,18 +4,13 @@ import { invalid } from '../checks/rule.ts';
 import { getIn, getList, getMap, getString, isObject, type JsonObject, sameJson } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
-import { strictLabelError, subdomainError } from './names.ts';
+import { strictLabelError } from './names.ts';
 import { checkStructure } from './structure.ts';
 
 /** The finalizer of a definition that is being deleted. The collector removes it after the definition's objects. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 const approvalAnnotation = 'api-approved.kubernetes.io';
-
-/** Returns the error of the name of a definition, or undefined. */
-export function definitionNameError(name: string): string | undefined {
-  return subdomainError(name);
-}
 
 /** Completes the names of a definition and accepts them immediately: it is served as soon as it is stored. */
 export function prepareDefinition(object: ApiObject, old: ApiObject | undefined): ApiObject {

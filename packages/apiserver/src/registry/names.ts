@@ -26,23 +26,25 @@ const valueRule =
   "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for " +
   "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-/** Validates a DNS subdomain. */
-export function subdomainError(name: string): string | undefined {
-  if (name.length > 253) return 'must be no more than 253 characters';
-  return subdomainPattern.test(name) ? undefined : subdomainRule;
+/** Returns the error of a text, or undefined for a valid one. */
+export type ErrorOf = (text: string) => string | undefined;
+
+/** Returns the error of texts that do not match a pattern, or that are too long. */
+export function matching(pattern: RegExp, error: string, longest = Number.POSITIVE_INFINITY): ErrorOf {
+  return (text) => {
+    if (text.length > longest) return `must be no more than ${longest} characters`;
+    return pattern.test(text) ? undefined : error;
+  };
 }
+
+/** Validates a DNS subdomain. */
+export const subdomainError = matching(subdomainPattern, subdomainRule, 253);
 
 /** Validates a DNS label. */
-export function labelError(name: string): string | undefined {
-  if (name.length > 63) return 'must be no more than 63 characters';
-  return new RegExp(`^${labelPattern}$`).test(name) ? undefined : labelRule;
-}
+export const labelError = matching(new RegExp(`^${labelPattern}$`), labelRule, 63);
 
 /** Validates a DNS label that begins with a letter, as the names in a definition. */
-export function strictLabelError(name: string): string | undefined {
-  if (name.length > 63) return 'must be no more than 63 characters';
-  return /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) ? undefined : strictLabelRule;
-}
+export const strictLabelError = matching(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, strictLabelRule, 63);
 
 /** Validates the name of a namespace. */
 export function namespaceNameError(name: string): string | undefined {

@@ -3,6 +3,7 @@
 // ordered, so that CEL compares them without what is after a plus.
 import { type CelFunc, CelScalar, type CelValue, celFunc, celList, isCelMap } from '@bufbuild/cel';
 import {
+  type ErrorOf,
   labelError,
   labelValueError,
   qualifiedNameError,
@@ -13,7 +14,6 @@ import { methodOf } from './cel-method.ts';
 import { violatesFormat } from './formats.ts';
 
 const { DYN, BOOL, STRING, INT } = CelScalar;
-type ErrorOf = (text: string) => string | undefined;
 
 /** A name that goes on after a hyphen. Kubernetes leaves out the character before it too (maskTrailingDash). */
 const prefix =

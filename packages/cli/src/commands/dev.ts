@@ -25,14 +25,8 @@ import { wakeByPlant } from './dev-plant.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { openInBrowser } from './open-in-browser.ts';
 
-type Flags = {
-  readonly folder?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly apiPort?: number;
-  readonly queueEndpoint?: string;
-  readonly queuePort?: number;
-  readonly keep?: true;
+type Given = Pick<DevOptions, 'folder' | 'keep' | 'kubeconfig' | 'context' | 'apiPort' | 'queueEndpoint' | 'queuePort'>;
+type Flags = Given & {
   readonly cleanup?: true;
   readonly apply: readonly string[];
   readonly watchers: number;

@@ -268,7 +268,9 @@ async function explain({ key, controller, installation, entries, folder, signal 
   // A failure of this object is its state.
   if (ran.state !== 'failing' && ['bad', 'unknown'].includes(ran.tone)) notes.push(functionText(ran));
   const deadLetters = (letters ?? [])
-    .filter(({ message }) => message !== undefined && formatReconcileKey(keyOfMessage(message)) === keyText(key))
+    .filter(
+      ({ message }) => message !== undefined && formatReconcileKey(keyOfMessage(message)) === formatReconcileKey(key),
+    )
     .map(({ reason, error }) => ({ reason, error }));
   const last = entries.findLast(({ outcome }) => outcome !== undefined);
   const { project } = installation;
@@ -282,7 +284,7 @@ async function explain({ key, controller, installation, entries, folder, signal 
     ...(table.type === 'paused' ? { pausedCluster: cluster } : {}),
   };
   return {
-    key: redact(keyText(key)),
+    key: redact(formatReconcileKey(key)),
     ...stateOf(object, { name: controller.name, declaration: loaded?.declaration }, facts),
     notes,
     conditions: conditionsOf(object ?? {}).map(({ type, status, reason, message }) => ({
@@ -295,10 +297,6 @@ async function explain({ key, controller, installation, entries, folder, signal 
     queued: depth?.visible,
     deadLetters,
   };
-}
-
-function keyText(key: ReconcileKey): string {
-  return formatReconcileKey(key);
 }
 
 function explainLines(found: Explanation): readonly string[] {

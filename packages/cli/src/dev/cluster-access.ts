@@ -55,7 +55,8 @@ export async function openCluster(
   }
   const inFolder = (name: string) => path.join(folder, name);
   const kubeconfigFile = inFolder('kubeconfig');
-  await replaceFile(kubeconfigFile, await flattened(file, context), { mode: 0o600 });
+  // JSON is YAML, so kubectl reads it.
+  await replaceFile(kubeconfigFile, (await readConfig(file, context)).exportConfig(), { mode: 0o600 });
 
   const watcherKubeconfigFile = inFolder('watcher-kubeconfig');
   const clustersTableFile = inFolder('clusters.json');
@@ -143,20 +144,17 @@ async function namesIn(
   file: string,
   context: string | undefined,
 ): Promise<{ readonly cluster: string; readonly user: string }> {
-  const { KubeConfig } = await loadOfficialClient();
-  const config = new KubeConfig();
-  readFile(config, file);
-  if (context !== undefined) config.setCurrentContext(context);
+  const config = await readConfig(file, context);
   return { cluster: config.getCurrentCluster()?.name ?? '', user: config.getCurrentUser()?.name ?? '' };
 }
 
-/** Returns the kubeconfig with absolute paths and the chosen context. JSON is YAML, so kubectl reads it. */
-async function flattened(file: string, context: string | undefined): Promise<string> {
+/** Reads a kubeconfig with absolute paths and the chosen context. */
+async function readConfig(file: string, context: string | undefined) {
   const { KubeConfig } = await loadOfficialClient();
   const config = new KubeConfig();
   readFile(config, file);
   if (context !== undefined) config.setCurrentContext(context);
-  return config.exportConfig();
+  return config;
 }
 
 /** A token in a file that the official client reads again, in its form for a pod's service account. */
@@ -166,20 +164,17 @@ function renewedToken(tokenFile: string): object {
 
 /** A kubeconfig without plug-ins, and without files except for the token's. */
 function plainKubeconfig({ server, ca, serverName, clientCertificate }: Connection, token: object): string {
-  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const base64 = (text: string | undefined) => text && Buffer.from(text).toString('base64');
   const cluster = {
     // Without a trailing slash, which would become a part of every path.
     server: server.href.replace(/\/$/, ''),
-    ...(ca === undefined ? {} : { 'certificate-authority-data': base64(ca) }),
-    ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
+    'certificate-authority-data': base64(ca),
+    'tls-server-name': serverName,
   };
-  const certificate =
-    clientCertificate === undefined
-      ? {}
-      : {
-          'client-certificate-data': base64(clientCertificate.cert),
-          'client-key-data': base64(clientCertificate.key),
-        };
+  const certificate = {
+    'client-certificate-data': base64(clientCertificate?.cert),
+    'client-key-data': base64(clientCertificate?.key),
+  };
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',

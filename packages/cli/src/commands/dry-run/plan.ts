@@ -45,12 +45,8 @@ export async function dryRunOf(
   client: KubeClient,
   { body, signal }: { readonly body: string; readonly signal: AbortSignal },
 ): Promise<DryRunEnd> {
-  const runs = await createRuns([controller], settings, client);
-  try {
-    return await runs.run(controller, body, signal);
-  } finally {
-    runs.end();
-  }
+  using runs = await createRuns([controller], settings, client);
+  return await runs.run(controller, body, signal);
 }
 
 /**
@@ -65,26 +61,22 @@ export async function printPlan(
 ): Promise<number> {
   const client = await clusterClient(installation, cluster);
   const { project } = installation;
-  const runs = await createRuns(controllers, installation, client);
+  using runs = await createRuns(controllers, installation, client);
   const counts = { create: 0, change: 0, delete: 0, command: 0, unchanged: 0, failed: 0 };
-  try {
-    for (const controller of controllers) {
-      for await (const key of keysOf(controller, { project, namespaces }, client, cluster, signal)) {
-        const { body } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() }).entry;
-        const end = await runs.run(controller, body, signal);
-        signal.throwIfAborted();
-        const status = exitStatus(end, true);
-        if (status === 0) counts.unchanged += 1;
-        else printLines([title(body), ...endLines(end)]);
-        if (status === 1) counts.failed += 1;
-        // Of a dry run whose end is not known, no change is certain.
-        if (status === 2 && end.type === 'ended') {
-          for (const { type } of end.changes.filter(isPending)) if (type !== 'event') counts[type] += 1;
-        }
+  for (const controller of controllers) {
+    for await (const key of keysOf(controller, { project, namespaces }, client, cluster, signal)) {
+      const { body } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() }).entry;
+      const end = await runs.run(controller, body, signal);
+      signal.throwIfAborted();
+      const status = exitStatus(end, true);
+      if (status === 0) counts.unchanged += 1;
+      else printLines([title(body), ...endLines(end)]);
+      if (status === 1) counts.failed += 1;
+      // Of a dry run whose end is not known, no change is certain.
+      if (status === 2 && end.type === 'ended') {
+        for (const { type } of end.changes.filter(isPending)) if (type !== 'event') counts[type] += 1;
       }
     }
-  } finally {
-    runs.end();
   }
   const { create, change, delete: deleted, command, unchanged, failed } = counts;
   const commands = command === 0 ? '' : `, run ${command}`;
@@ -109,7 +101,7 @@ async function createRuns(
   return {
     run: async (controller: ControllerDefinition, body: string, signal: AbortSignal): Promise<DryRunEnd> =>
       await dryRun.run(parseMessage(body), { controller, client, secrets }, { seconds: dryRunSeconds, signal }),
-    end: () => dryRun.end(),
+    [Symbol.dispose]: () => dryRun.end(),
   };
 }
 

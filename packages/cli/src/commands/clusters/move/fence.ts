@@ -7,6 +7,7 @@ import { UserError } from 'outrigger/internal/core/errors';
 import type { Wait } from 'outrigger/internal/core/time';
 import { accessEntries } from 'outrigger/internal/generate/rbac/access-entries';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { disposable } from '../../command.ts';
 import type { EksAccessEntries } from './eks-access-entries.ts';
 import type { StageFunction } from './functions.ts';
 import { formatPermission, permissionsHeld, permissionsOf, requireRemovable, unbind, whoIs } from './permissions.ts';
@@ -41,12 +42,8 @@ export function createFence(
     throw new UserError('only an administrator of the cluster can take permissions away; give --kubeconfig');
   };
   const identityOf = async (entry: ClusterEntry) => {
-    const client = await connect(entry);
-    try {
-      return await whoIs(client, signal);
-    } finally {
-      client.close();
-    }
+    using client = disposable(await connect(entry));
+    return await whoIs(client, signal);
   };
 
   return {
