@@ -243,3 +243,15 @@ it.each([
 ] as const)('the condition %s %s of an object that is %s is %s', (type, status, object, tone) => {
   expect(conditionTone({ type, status }, object)).toBe(tone);
 });
+
+it('what the last resync missed is in its lists of controllers whose queue was idle, and not known without them', () => {
+  const list = (minute: number, unobserved: number, queueIdle = true) =>
+    JSON.stringify({ message: 'kind listed', run: `2026-01-01T00:${minute}:00Z`, unobserved, queueIdle });
+  const troubles = new FunctionTroubles();
+  expect(troubles.resync).toBeUndefined();
+  for (const text of [list(10, 2), list(20, 1), list(20, 2), list(20, 5, false), list(10, 9)])
+    troubles.add(text, 'resync', 0);
+  expect(troubles.resync).toEqual({ run: '2026-01-01T00:20:00Z', missed: 3 });
+  troubles.setUnread('resync', 'AccessDenied');
+  expect(troubles.resync).toBeUndefined();
+});

@@ -58,16 +58,22 @@ it('the verdict counts problems, what is not known, and dead letters', () => {
     functions: [{ name: 'foo', ...healthOf('working') }],
     paused: [],
     others: [],
+    resync: { run: '2026-01-01T00:10:00Z', missed: 2 },
   };
-  expect(judge(well).line).toBe('All is well: 2 of 3 objects are Ready');
+  expect(judge(well)).toMatchObject({
+    line: 'All is well: 2 of 3 objects are Ready',
+    lag: 'behind: 0 keys; missed: 2 by the resync of 2026-01-01T00:10:00Z',
+  });
   const broken = {
     ...well,
     clusters: [{ name: 'local', problem: 'no route' }],
     functions: [{ name: 'foo', ...healthOf('not known', 'its log cannot be read') }],
     queues: [{ name: 'foo', deadLetters: 2 }],
+    resync: undefined,
   };
   expect(judge(broken)).toEqual({
     line: '1 problem, 1 not known, 2 dead letters',
+    lag: 'behind: not known; missed: not known: no resync was read',
     problems: ['local: no route'],
     unknown: ['foo: its function is not known: its log cannot be read'],
   });

@@ -6,12 +6,20 @@
 import { reasons } from 'outrigger/internal/api/conditions';
 import type { WatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
 import { parseJson } from 'outrigger/internal/core/json';
-import { pausedAnnotation } from 'outrigger/internal/core/names';
+import { pausedAnnotation, resyncQueue } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import * as z from 'zod';
 import { objectReadiness } from '../dev/readiness.ts';
-import { type Health, type ObjectState, objectTones, type PartState, partTones, type Tone } from './wire.ts';
+import {
+  type Health,
+  type ObjectState,
+  objectTones,
+  type PartState,
+  partTones,
+  type ResyncRun,
+  type Tone,
+} from './wire.ts';
 
 const order = Object.keys(partTones);
 
@@ -116,11 +124,20 @@ type Trouble = { readonly state: PartState; readonly text: string; readonly sinc
 export class FunctionTroubles {
   readonly #all = new Map<string, Map<string, Trouble>>();
   readonly #unread = new Map<string, string>();
+  #resync: ResyncRun | undefined;
+
+  /** The last run of the resync; undefined if none was read, or not now. */
+  get resync(): ResyncRun | undefined {
+    return this.#unread.has(resyncQueue) ? undefined : this.#resync;
+  }
 
   /** Adds a line of a function's log. Returns whether it is about a run or a crash. */
   add(text: string, source: string, at: number): boolean {
     const end = readEnd(text);
-    if (end === undefined) return false;
+    if (end === undefined) {
+      this.#addList(text);
+      return false;
+    }
     const controller = end.key?.split(':')[0] ?? end.function ?? source;
     const id = end.key?.slice(controller.length + 1) ?? '';
     const own = this.#all.get(controller) ?? new Map<string, Trouble>();
@@ -136,6 +153,14 @@ export class FunctionTroubles {
     else
       own.set(id, { state, text: state === 'failing' ? error : (same?.text ?? error), since: same?.since ?? at, at });
     return true;
+  }
+
+  /** Adds what the resync has found in a kind: what its watchers missed, if no key of it was waiting. */
+  #addList(text: string): void {
+    const { run, unobserved, queueIdle } = listed.safeParse(text.includes('kind listed') && parseJson(text)).data ?? {};
+    if (run === undefined || run < (this.#resync?.run ?? '')) return;
+    const before = run === this.#resync?.run ? this.#resync.missed : 0;
+    this.#resync = { run, missed: before + (queueIdle === true ? (unobserved ?? 0) : 0) };
   }
 
   /** Forgets an object. */
@@ -181,13 +206,21 @@ const lambdaError = z.looseObject({ errorType: z.string().default(''), errorMess
 /** How Lambda says that it has ended an invocation. */
 export const timeoutWords = 'Task timed out';
 
-/** The words of which a line of Lambda's log has at least one, if it is about a run or a crash. */
+const listed = z.looseObject({
+  message: z.literal('kind listed'),
+  run: z.iso.datetime({ offset: true }),
+  unobserved: z.number(),
+  queueIdle: z.boolean(),
+});
+
+/** The words of which a line of Lambda's log has at least one, if it is about a run, a crash or a resync. */
 export const endWords: readonly string[] = [
   'reconciled',
   'message refused',
   'Uncaught Exception',
   'Invoke Error',
   timeoutWords,
+  'kind listed',
 ];
 
 /** The same as a filter of CloudWatch Logs. */

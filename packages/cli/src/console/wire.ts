@@ -99,6 +99,9 @@ export type ClusterFlow = {
   readonly paused?: boolean;
 };
 
+/** The last run of the resync, by its time (RFC 3339), and the changes that it found and that no event had brought. */
+export type ResyncRun = { readonly run: string; readonly missed: number };
+
 /** The state of the system. `at` is in milliseconds since 1970. */
 export type Flow = {
   readonly at: number;
@@ -107,6 +110,8 @@ export type Flow = {
   /** What the page cannot know, and why. */
   readonly notes?: readonly string[];
   readonly waitingTimers?: number;
+  /** Absent while no run was read. */
+  readonly resync?: ResyncRun;
   /** Of a stage: the functions that all controllers share. */
   readonly shared?: readonly { readonly name: string; readonly health: Health }[];
   /** Over all controllers. */

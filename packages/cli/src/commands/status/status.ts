@@ -67,6 +67,8 @@ Examples:
   outrigger status --stage prod --output json | jq '.clusters[] | select(.watcherDown)'
 
 What it shows:
+  behind        on a terminal: keys that wait, and since when a change is not observed
+  missed        changes that no event had brought, and that the last resync found
   WATCHERS      when the cluster's watchers last received an event of every kind, with no queue that refused their
                 keys; after 300 s they count as down.
                 not known: you have no permission to read the watch checkpoint
@@ -123,14 +125,15 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
     ...(notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`]),
     ...misnamed,
   ];
-  const { problems, unknown, line } = judge({ clusters, queues, functions, paused, others });
-  if (output === 'json') printJson({ clusters, queues, functions, paused, senderCheck });
+  const { resync } = troubles;
+  const { problems, unknown, line, lag } = judge({ clusters, queues, functions, paused, others, resync });
+  if (output === 'json') printJson({ clusters, queues, functions, paused, resync, senderCheck });
   else {
     const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
     const resume = (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
     const tables = statusLines(clusters, queues, functions);
     // In a pipe the lines are the tables alone.
-    const first = process.stdout.isTTY === true ? [line, ''] : [];
+    const first = process.stdout.isTTY === true ? [line, lag, ''] : [];
     printLines([...first, ...tables, ...(resume.length === 0 ? [] : ['', ...resume]), ...off], colourOf);
   }
   for (const one of unknown) printError(one, () => 'yellow');

@@ -1,0 +1,57 @@
+// What a person should look at in a system, the parts first: for the page's verdict and the picture of `outrigger dev`.
+// Pure.
+import type { Flow, Health, ObjectRow, ObjectState } from './wire.ts';
+
+/** Something that a person should look at, and where the page shows it. */
+export type Problem = {
+  readonly text: string;
+  readonly view: 'flow' | 'queues' | 'objects';
+  /** Of objects: the state that they have. */
+  readonly state?: ObjectState;
+};
+
+/** Finds the problems of a system. */
+export function problemsOf(
+  { clusters, controllers, waitingTimers, shared = [] }: Flow,
+  rows: readonly Pick<ObjectRow, 'state'>[],
+): readonly Problem[] {
+  const partsOf = (kind: string, parts: readonly { readonly name: string; readonly health: Health }[]) =>
+    parts.flatMap(({ name, health: { state, tone, text } }): readonly Problem[] => {
+      const about = `${kind} ${name}: ${state}${text === undefined ? '' : `: ${text}`}`;
+      return tone === 'bad' || tone === 'unknown' ? [{ text: about, view: 'flow' }] : [];
+    });
+  const dead = controllers.reduce((sum, { deadLetters = 0 }) => sum + deadLetters, 0);
+  const read = [waitingTimers, ...controllers.flatMap(({ queued, deadLetters }) => [queued, deadLetters])];
+  const objects = (['Stalled', 'Failed'] as const).flatMap((state): readonly Problem[] => {
+    const number = rows.filter((row) => row.state === state).length;
+    return number === 0
+      ? []
+      : [{ text: `${numbered(number, 'object is', 'objects are')} ${state}`, view: 'objects', state }];
+  });
+  return [
+    ...partsOf('cluster', clusters),
+    ...partsOf('function', [...controllers, ...shared]),
+    ...(read.includes(undefined) ? [{ text: 'queues: not known: they cannot be read', view: 'queues' as const }] : []),
+    ...(dead > 0 ? [{ text: numbered(dead, 'dead letter', 'dead letters'), view: 'queues' as const }] : []),
+    ...objects,
+  ];
+}
+
+/** Says what waits and what was missed: `behind: 4 keys, the oldest for 12 s; missed: 0 by the resync 3 s ago`. */
+export function lagText({ at, controllers, resync }: Flow, age: (milliseconds: number) => string): string {
+  const waiting = controllers.map(({ queued }) => queued);
+  const keys = waiting.reduce((sum: number, one) => sum + (one ?? 0), 0);
+  const sentAt = Math.min(...controllers.map(({ oldestAt = at }) => oldestAt));
+  // SQS alone does not say how long a message waits.
+  const oldest = keys === 0 || sentAt >= at ? '' : `, the oldest for ${age(at - sentAt)}`;
+  const behind = waiting.includes(undefined) ? 'not known' : `${numbered(keys, 'key', 'keys')}${oldest}`;
+  const missed =
+    resync === undefined
+      ? 'not known: no resync was read yet'
+      : `${resync.missed} by the resync ${age(Math.max(0, at - Date.parse(resync.run)))} ago`;
+  return `behind: ${behind}; missed: ${missed}`;
+}
+
+function numbered(number: number, one: string, more: string): string {
+  return number === 1 ? `1 ${one}` : `${number.toLocaleString('en')} ${more}`;
+}
