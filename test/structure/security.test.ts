@@ -95,6 +95,8 @@ it('only these files write to a terminal, and each makes what it writes printabl
   expect(writers.sort()).toEqual([
     // printable.
     'packages/cli/src/commands/command.ts',
+    // The lines of a picture, which are printable, and lines of createPrinter.
+    'packages/cli/src/commands/dev-screen.ts',
     // Its lines come from createPrinter.
     'packages/cli/src/commands/dev.ts',
     // An error, for the process that builds, which prints it with command.ts.

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { SchemaError, toError, UserError } from 'outrigger/internal/core/errors';
+import { resyncQueue } from 'outrigger/internal/core/names';
 import { environment } from 'outrigger/internal/settings';
 import { createDevSource, type DevSource } from '../console/dev/dev-source.ts';
 import { readPage } from '../console/server/page-files.ts';
@@ -15,6 +16,7 @@ import type { OutputLine } from '../dev/lines.ts';
 import { createPrinter } from '../dev/printer.ts';
 import { formatNotReady, formatTable } from '../dev/readiness.ts';
 import { reloadOnSave } from '../dev/reload.ts';
+import { urlPrefixOf } from '../dev/sqs-server.ts';
 import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
 import { createTypeCheck } from '../dev/type-check.ts';
 import { loadProject } from '../project/project.ts';
@@ -22,6 +24,7 @@ import { build } from './build.ts';
 import { type Output, outputOption, portNumber, printError, printLines, printStack, wholeNumber } from './command.ts';
 import { devOperator } from './console/operator.ts';
 import { wakeByPlant } from './dev-plant.ts';
+import { DevScreen } from './dev-screen.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { openInBrowser } from './open-in-browser.ts';
 
@@ -38,6 +41,7 @@ type Flags = Given & {
   readonly retryAfter?: number;
   readonly output: Output;
   readonly verbose?: true;
+  readonly picture: boolean;
   readonly open?: true;
   readonly consolePort?: number;
   readonly untilReady?: true;
@@ -87,6 +91,7 @@ export function devCommand(): Command {
     .option('--timeout-seconds <s>', 'how long --until-ready waits', wholeNumber, 60)
     .addOption(outputOption())
     .option('--verbose', 'also show reconciles that changed nothing, and the start of processes')
+    .option('--no-picture', 'print lines on a terminal too, as in a pipe and in CI')
     .addHelpText('after', helpText)
     .action(run);
 }
@@ -109,11 +114,12 @@ lines name the reason.`;
 
 async function run(flags: Flags): Promise<void> {
   const stop = stopSignal();
-  const print = createPrinter((text) => void process.stdout.write(text), {
-    readable: flags.output === 'text',
-    verbose: flags.verbose === true,
-  });
+  const verbose = flags.verbose === true;
   try {
+    using screen = showsPicture(flags) ? new DevScreen(stop, { verbose }) : undefined;
+    const print =
+      screen?.print ??
+      createPrinter((text) => void process.stdout.write(text), { readable: flags.output === 'text', verbose });
     const root = process.cwd();
     const { registry } = await loadProject(root);
     const sources = { set: flags.set, environment: environment(), root };
@@ -139,7 +145,7 @@ async function run(flags: Flags): Promise<void> {
     let end: Ending = { status: 0, text: '' };
     try {
       if (source === undefined) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);
-      else await live(dev, registry, { flags, source, print, stop });
+      else await live(dev, registry, { flags, source, print, screen, stop });
     } finally {
       if (flags.cleanup === true) await cleanUp(dev, print);
       await dev.close();
@@ -153,6 +159,13 @@ async function run(flags: Flags): Promise<void> {
     if (isUserFacing(error)) printError(`outrigger dev: ${error.message}`);
     else printStack(toError(error));
   }
+}
+
+/** Only a person at a terminal has a picture. */
+function showsPicture({ output, untilReady, picture }: Flags): boolean {
+  const { CI = '', TERM = '' } = environment();
+  const isTerminal = process.stdout.isTTY === true && process.stdin.isTTY === true && TERM !== 'dumb' && CI === '';
+  return isTerminal && picture && output === 'text' && untilReady !== true;
 }
 
 function optionsOf(flags: Flags, onLine: (line: OutputLine) => void): DevOptions {
@@ -192,6 +205,7 @@ type Live = {
   readonly flags: Flags;
   readonly source: DevSource;
   readonly print: (line: OutputLine) => void;
+  readonly screen: DevScreen | undefined;
   readonly stop: AbortSignal;
 };
 
@@ -200,16 +214,19 @@ async function live(
   registry: readonly ControllerDefinition[],
   {
     flags: { kubeconfig, keep, cleanup, open, set, consolePort = 0, folder = '.outrigger' },
-    source,
+    source: devSource,
     print,
+    screen,
     stop,
   }: Live,
 ): Promise<void> {
   const say = (text: string) => print({ source: 'system', text });
   const operator = await devOperator(dev, registry, { folder: path.resolve(folder), set });
+  const source = devSource.attach(dev, operator, stop);
   const page = await explainListening('--console-port', consolePort, () =>
-    startConsole({ source: source.attach(dev, operator, stop), page: readPage }, { port: consolePort }),
+    startConsole({ source, page: readPage }, { port: consolePort }),
   );
+  screen?.follow({ source, url: page.url, resync: async () => await startResync(dev) });
   // The name alone may be that of a built-in kind, such as a CronJob of the project.
   const names = registry.map(({ declaration: { resource } }) => [resource.plural, resource.group].filter(Boolean));
   const kinds = [...new Set(names.map((one) => one.join('.')))].join(',');
@@ -245,6 +262,12 @@ async function live(
   types.stop();
   await page.close();
   say(`stopping: messages in flight are finished first${isReal ? `; ${staysInCluster}` : ''}`);
+}
+
+/** Starts a run as the schedule does. Throws the function's error. */
+async function startResync({ functions, queues }: Dev): Promise<void> {
+  const name = `${urlPrefixOf(queues).split('/').at(-1)}${resyncQueue}`;
+  await functions.find((one) => one.name === name)?.invoke({ time: new Date().toISOString() });
 }
 
 /** A deletion waits for a finalizer that nothing removes any more. */
