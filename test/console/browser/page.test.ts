@@ -159,11 +159,22 @@ describe('the page', () => {
     fake.source.setFlow({ ...flow, clusters: [{ name: 'a', health: healthOf('working') }], controllers: [working] });
     const verdict = fake.page.getByRole('region', { name: 'Verdict' });
     await verdict.getByText('All is well: 1 of 1 objects are ready').waitFor();
+    await verdict.getByText('behind: 0 keys; missed: not known: no resync was read yet').waitFor();
     fake.source.put(tank('north', notReady));
     fake.source.setFlow({
       ...{ ...flow, clusters: [{ name: 'a', health: healthOf('down', 'its watchers are down') }] },
-      controllers: [{ ...working, deadLetters: 2, health: healthOf('cannot load', 'boom') }],
+      controllers: [
+        {
+          ...working,
+          queued: 4,
+          oldestAt: Date.now() - 90_000,
+          deadLetters: 2,
+          health: healthOf('cannot load', 'boom'),
+        },
+      ],
+      resync: { run: new Date(Date.now() - 3_600_000).toISOString(), missed: 3 },
     });
+    await verdict.getByText(/^behind: 4 keys, the oldest for 9\ds; missed: 3 by the resync 60m ago$/).waitFor();
     await verdict.getByText('4 problems').waitFor();
     for (const text of ['cluster a: down: its watchers are down', 'function tank: cannot load: boom', '2 dead letters'])
       await verdict.getByText(text).waitFor();
@@ -173,6 +184,38 @@ describe('the page', () => {
     );
     await verdict.getByRole('link', { name: '1 object is Failed' }).click();
     await eventually(names, (all) => expect(all).toEqual(['north']));
+  });
+
+  it('long names that differ at their ends are told apart in each view, and no count lies over a name', async () => {
+    const [one = '', two = ''] = ['one', 'two'].map((end) => `the-configuration-of-the-northern-water-works-${end}`);
+    const child = (name: string) => ({
+      ...{ id: name, kind: 'ConfigMap', name, state: '', children: [] },
+      tone: 'good' as const,
+    });
+    const tree = { ...child(one), kind: 'WaterTank', children: [child(one), child(two)] };
+    for (const name of [one, two]) fake.source.put(tank(name), { tree });
+    const busy = { ...failing, queued: 1_234, deadLetters: 1_234, oldestAt: Date.now() - 91_000, health: failed };
+    fake.source.setFlow({
+      ...{ at: 0, changesPerSecond: 1, waitingTimers: 0, clusters: [{ name: 'a', health: healthOf('working') }] },
+      controllers: [one, two].map((name) => ({ ...busy, name, kind: 'WaterTank' })),
+    });
+    const all = async (selector: string, map: string) =>
+      await fake.page.evaluate<readonly unknown[]>(`[...document.querySelectorAll('${selector}')].map(${map})`);
+    const tracks = async () => await all('.track-name', '(one) => one.lastChild.textContent');
+    await eventually(tracks, (texts) => expect(new Set(texts).size).toBe(4));
+    const isFree = `(one) => {
+      const [name, figure] = [...one.querySelectorAll('text')].map((text) => text.getBoundingClientRect());
+      return name.right + 2 < figure.left;
+    }`;
+    expect(await all('.track-queue, .track-function', isFree)).toEqual(Array(4).fill(true));
+    await openObjects();
+    const ends = async () => await all('td.c-name .cut-name > :last-child', '(end) => end.innerText');
+    await eventually(ends, (texts) => expect(texts).toEqual(['-works-one', '-works-two']));
+    const isWhole = "(end) => end.getBoundingClientRect().right <= end.closest('td').getBoundingClientRect().right";
+    expect(await all('td.c-name .cut-name > :last-child', isWhole)).toEqual([true, true]);
+    await fake.page.getByRole('link', { name: two }).click();
+    const nodes = async () => new Set(await all('.node-name', '(one) => one.textContent')).size;
+    await eventually(nodes, (number) => expect(number).toBe(2));
   });
 
   it('the keyboard alone opens an object, and chooses its tabs', async () => {

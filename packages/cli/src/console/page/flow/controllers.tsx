@@ -1,6 +1,7 @@
 // The controllers, problems first, with what is wrong with each and since when; each can be paused.
 import type { ControllerFlow } from '../../wire.ts';
 import { age, rate } from '../format.ts';
+import { CutName } from '../parts/cut-name.tsx';
 import { StatePill } from '../parts/state-pill.tsx';
 import { byTrouble, flow, now } from '../store.ts';
 import { PauseButton } from './pause-button.tsx';
@@ -33,7 +34,9 @@ function Controller({ controller }: { readonly controller: ControllerFlow }) {
   return (
     <li>
       <StatePill of={health} />
-      <strong>{name}</strong>
+      <strong>
+        <CutName of={name} />
+      </strong>
       <span class={`parts-fact ${isProblem ? tone : ''}`} title={text}>
         {isProblem ? problem : `${kind}, ${rate(reconcilesPerSecond)} reconciles/s`}
       </span>

@@ -1,6 +1,7 @@
 // The way of keys as a picture: cluster, watcher, queues, functions, and back. Each moving dot is a reconcile that has
 // ended.
 import { useEffect, useRef } from 'preact/hooks';
+import { cutMiddle } from '../../cut-middle.ts';
 import type { ControllerFlow, Flow } from '../../wire.ts';
 import { age, count, duration, rate } from '../format.ts';
 import { allRows, flow, onEntries, toneOrder } from '../store.ts';
@@ -159,6 +160,7 @@ function TrackBoxes({
   // A message that was sent just now is no news.
   const oldestMs = oldestAt === undefined ? 0 : at - oldestAt;
   const oldest = oldestMs < 2_000 ? '' : `${age(oldestMs)} · `;
+  const waiting = queued === undefined ? 'not known' : `${oldest}${count(queued)}`;
   const { queue, function: box } = track;
   const fill = Math.min(1, (queued ?? 0) / fullQueue) * (queue.w - 4);
   const tone = health.tone !== 'good' ? health.tone : inFlight > 0 ? 'busy' : '';
@@ -169,10 +171,11 @@ function TrackBoxes({
         <rect x={queue.x} y={queue.y} width={queue.w} height={queue.h} rx={8} />
         {fill > 0 && <rect class="fill" x={queue.x + 2} y={queue.y + 2} width={fill} height={queue.h - 4} rx={6} />}
         <text class="track-name" x={queue.x + 12} y={middle}>
-          {cut(name, oldest === '' ? 24 : 20)}
+          <title>{name}</title>
+          {cutMiddle(name, 28 - waiting.length)}
         </text>
         <text class="track-count" x={queue.x + queue.w - 12} y={middle}>
-          {queued === undefined ? 'not known' : `${oldest}${count(queued)}`}
+          {waiting}
         </text>
       </g>
       {deadLetters > 0 && (
@@ -187,7 +190,8 @@ function TrackBoxes({
         <rect x={box.x} y={box.y} width={box.w} height={box.h} rx={8} />
         <circle class="lamp" cx={box.x + 16} cy={box.y + box.h / 2} r={4} />
         <text class="track-name" x={box.x + 30} y={middle}>
-          {cut(name, 17)}
+          <title>{name}</title>
+          {cutMiddle(name, 17)}
         </text>
         <text class="track-figure" x={box.x + 205} y={middle}>
           {rate(reconcilesPerSecond)}/s
@@ -198,10 +202,6 @@ function TrackBoxes({
       </g>
     </g>
   );
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
 /** The picture in words. */

@@ -2,6 +2,7 @@
 import { computed, useSignal } from '@preact/signals';
 import type { ClusterFlow, ControllerFlow, Tone } from '../../wire.ts';
 import { age, count } from '../format.ts';
+import { CutName } from '../parts/cut-name.tsx';
 import { StatePill } from '../parts/state-pill.tsx';
 import { allRows, byTrouble, flow, now, objectHref, toneOrder } from '../store.ts';
 import { PauseButton } from './pause-button.tsx';
@@ -52,7 +53,9 @@ export function Matrix() {
               </th>
               {controllers.map(({ name, health: { tone, state } }) => (
                 <th key={name} scope="col" class={tone} title={`${name}: ${state}`}>
-                  <span>{name}</span>
+                  <span>
+                    <CutName of={name} />
+                  </span>
                 </th>
               ))}
               <td />

@@ -2,8 +2,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConditionRow, ObjectRow } from '../../wire.ts';
 import { ageOf } from '../format.ts';
+import { CutName } from '../parts/cut-name.tsx';
 import { StatePill } from '../parts/state-pill.tsx';
-import { hasClusters, now, objectHref, query, setQuery } from '../store.ts';
+import { displayName, now, objectHref, query, setQuery } from '../store.ts';
 
 /** The height of a row in the style sheet, and the rows above and below the view. */
 const rowHeight = 44;
@@ -78,12 +79,12 @@ export function ObjectTable({
             >
               <td class="c-kind">{row.kind}</td>
               <td class="c-name">
-                <a href={objectHref(row.id)} aria-current={row.id === selected ? 'true' : undefined}>
-                  {hasClusters.value && <span class="namespace">{row.cluster}: </span>}
-                  {row.namespace !== undefined && row.namespace !== 'default' && (
-                    <span class="namespace">{row.namespace}/</span>
-                  )}
-                  {row.name}
+                <a
+                  href={objectHref(row.id)}
+                  aria-label={displayName(row.id)}
+                  aria-current={row.id === selected ? 'true' : undefined}
+                >
+                  <CutName of={row.name} before={displayName(row.id).slice(0, -row.name.length)} />
                 </a>
               </td>
               <td class="c-state">

@@ -1,4 +1,5 @@
 // The children of an object as an SVG tree: the owner left, its children right of it, each with its state.
+import { cutMiddle } from '../../cut-middle.ts';
 import type { TreeNode } from '../../wire.ts';
 import { objectHref, rows } from '../store.ts';
 
@@ -49,10 +50,10 @@ function Node({ placed: { node, x, y }, isRoot }: { readonly placed: Placed; rea
       <rect width={nodeWidth} height={nodeHeight} rx={8} />
       <rect class="edge-mark" width={4} height={nodeHeight - 16} x={7} y={8} rx={2} />
       <text class="node-kind" x={20} y={19}>
-        {cut(`${node.kind} · ${node.state}`, 27)}
+        {cutMiddle(`${node.kind} · ${node.state}`, 27)}
       </text>
       <text class="node-name" x={20} y={37}>
-        {cut(node.name, 20)}
+        {cutMiddle(node.name, 20)}
       </text>
     </g>
   );
@@ -77,8 +78,4 @@ function place(node: TreeNode, depth: number, top: number): { readonly placed: P
 
 function flatten(placed: Placed): readonly Placed[] {
   return [placed, ...placed.children.flatMap(flatten)];
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

@@ -3,6 +3,7 @@ import { useComputed, useSignal } from '@preact/signals';
 import type { Tone } from '../../wire.ts';
 import { count } from '../format.ts';
 import { allRows, find, finding, flow, objectHref } from '../store.ts';
+import { CutName } from './cut-name.tsx';
 import { Icon } from './icon.tsx';
 import { useModal } from './modal.ts';
 import { StatePill } from './state-pill.tsx';
@@ -95,8 +96,8 @@ export function Find() {
             tabIndex={-1}
             aria-selected={index === chosen.value}
           >
-            <span class="found-name" title={one.name}>
-              {one.name}
+            <span class="found-name">
+              <CutName of={one.name} />
             </span>
             <span class="found-what">{one.what}</span>
             <StatePill of={one.of} />

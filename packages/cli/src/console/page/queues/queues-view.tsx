@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { QueuedMessage, Queues } from '../../wire.ts';
 import { named, perform } from '../actions.ts';
 import { age, count, shortName } from '../format.ts';
+import { CutName } from '../parts/cut-name.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { displayName, fetchQueues, now, objectHref, rows, sum, system } from '../store.ts';
 
@@ -261,7 +262,13 @@ function Who({ message: { id, controller } }: { readonly message: QueuedMessage 
   const row = rows.value.get(id);
   return (
     <span class="who">
-      {row === undefined ? displayName(id) : <a href={objectHref(id)}>{`${row.kind} ${displayName(id)}`}</a>}
+      {row === undefined ? (
+        <CutName of={displayName(id)} />
+      ) : (
+        <a href={objectHref(id)}>
+          <CutName of={`${row.kind} ${displayName(id)}`} />
+        </a>
+      )}
       <span class="of"> {controller}</span>
     </span>
   );
