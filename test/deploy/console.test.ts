@@ -251,7 +251,7 @@ it('the history has the run of the log, when the function was deployed, and who 
   await events.getByText(/^redrive foo-dlq\.fifo .* by arn:aws:/).waitFor();
   const cells = page
     .getByRole('row')
-    .filter({ hasText: /^foo\b/ })
+    .filter({ has: page.locator('th').filter({ hasText: /^foo$/ }) })
     .locator('td');
   expect(await cells.nth(3).innerText()).toBe('0');
   expect(await cells.nth(4).innerText()).toMatch(/^\d\d:\d\d:\d\d/);
