@@ -2,7 +2,7 @@
 // Cluster API. The published CRDs of cert-manager and the Gateway API are test/cluster/foreign-status.test.ts.
 
 import { checkRegistry } from '@outrigger/cli/project/check-registry';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
@@ -84,11 +84,9 @@ it('a status field that the slice has not is refused by its name', async () => {
   });
 });
 
-describe.each(
-  battery(provider, { samples: [machine('small'), machine('large')], crds: [machineCrd] }),
-)('battery: $name', ({ run: check }) => {
-  it('passes', async (context) => await check(context));
-});
+// The second sample is there for the change between the two.
+for (const one of battery(provider, { samples: [machine('small'), machine('large')], crds: [machineCrd] }))
+  if (!one.name.endsWith('(sample 2)')) it(`battery: ${one.name}`, one.run);
 
 it('a kind whose CRD has no status subresource has no slice, and a built-in kind only conditions with a domain', () => {
   const plain = foreignKind<{ metadata: { name: string }; status?: { on?: boolean } }, 'Lamp'>({

@@ -358,6 +358,7 @@ it.each([
 
 it('a sample that the controller does not select fails every check, because it is never reconciled', async () => {
   const broken = Note.controller('note', {
+    owns: [ConfigMap],
     selector: { matchLabels: { team: 'a' } },
     reconcile: () => Promise.reject(new Error('broken')),
   });
