@@ -97,6 +97,6 @@ it('the lines of a time range are read again each time: of an object all, of a f
     (await linesBetween('tank', { ...range, ...(id === undefined ? {} : { id }) }, signal)).map(({ text }) => text);
   for (const id of [undefined, undefined, 'lab:tanks/default/north']) expect(await read(id)).toEqual(['early', 'late']);
   const [troubles, object] = patterns;
-  expect(troubles).toMatch(/^\?"reconciled" .* \?"Task timed out" \?"WARN" \?"ERROR"$/);
+  expect(troubles).toMatch(/^\?"reconciled" .*\?"Task timed out" .*\?"WARN" \?"ERROR"$/);
   expect(object).toBe('{ $.key = "tank:lab:tanks/default/north" }');
 });
