@@ -1,5 +1,6 @@
-// Takes the pictures of docs/console and README: `npm run screenshots`. Pictures change with fonts and browsers, so they are
-// looked at by a person and not compared; tests take them too, of the system that they have (browser/dev.test.ts).
+// Takes the pictures of docs/console and README: `npm run screenshots`. With `-- FOLDER` also each view at three widths
+// in both themes into that folder, for a person alone. Pictures change with fonts and browsers, so they are looked at by
+// a person and not compared; tests take them too, of the system that they have (browser/dev.test.ts).
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readPage } from '@outrigger/cli/console/server/page-files';
@@ -169,6 +170,23 @@ export async function takeMemoryPictures(browser: Browser, folder: string): Prom
   for (const one of [thousand, stage]) await one.close();
 }
 
+/** Takes each view of a system at the widths of a phone, a tablet and a screen, in both themes. */
+async function takeEachView({ url, browser }: PicturedSystem, folder: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [390, 1024, 1440]) {
+      const { page } = await openPage(browser, url, { colorScheme, width });
+      for (const view of ['Flow', 'Objects', 'Queues', 'Break it']) {
+        await page
+          .getByRole('link', { name: new RegExp(`^${view}`) })
+          .first()
+          .click();
+        await page.locator('main .card').first().waitFor();
+        await takePicture(page, folder, `${view.toLowerCase().replace(' ', '-')}-${width}-${colorScheme}`);
+      }
+      await page.close();
+    }
+}
+
 if (import.meta.main) {
   const folder = path.resolve(import.meta.dirname, '../../docs/console');
   await using parts = new AsyncDisposableStack();
@@ -182,6 +200,9 @@ if (import.meta.main) {
     parts.defer(async () => cluster.close());
     return { url, client: cluster.client, browser };
   };
-  await takeLocalPictures(await start(pictureOptions), folder, { plotSeconds: 30 });
+  const system = await start(pictureOptions);
+  await takeLocalPictures(system, folder, { plotSeconds: 30 });
+  const [eachView] = process.argv.slice(2);
+  if (eachView !== undefined) await takeEachView(system, eachView);
   await takeRecording(await start([]), folder);
 }
