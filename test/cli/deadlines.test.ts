@@ -16,6 +16,9 @@ const urlPrefix = 'https://sqs/1/p-';
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
+  // Another file of this process may have set credentials.
+  vi.stubEnv('AWS_ACCESS_KEY_ID', undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
 });
 
 it.each([
