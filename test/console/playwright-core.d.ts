@@ -25,7 +25,7 @@ declare module 'playwright-core' {
     locator(selector: string): Locator;
   }
   export interface Locator extends Found {
-    click(options?: { readonly modifiers?: readonly string[] }): Promise<void>;
+    click(options?: { readonly modifiers?: readonly string[]; readonly timeout?: number }): Promise<void>;
     fill(text: string): Promise<void>;
     press(key: string): Promise<void>;
     focus(): Promise<void>;
