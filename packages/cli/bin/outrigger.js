@@ -6,10 +6,11 @@ import module from 'node:module';
 
 const sources = new URL('../src/commands/main.ts', import.meta.url);
 const inRepository = existsSync(sources) && !import.meta.url.includes('/node_modules/');
-if (inRepository && Number.parseInt(process.versions.node, 10) < 24) {
-  process.stderr.write(
-    `The repository needs Node 24, and this is Node ${process.versions.node}. Run \`npm run node\`, and start this by npm or npx.\n`,
-  );
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  const remedy = inRepository
+    ? 'run `npm run node`, and start this by npm or npx'
+    : 'install it, as functions run on it';
+  process.stderr.write(`outrigger: needs Node 24, and this is Node ${process.versions.node}: ${remedy}\n`);
   process.exit(1);
 }
 if (process.versions.pnp !== undefined) {

@@ -3,7 +3,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporaryFolder, useFolder } from '../../support/folder.ts';
 import { expectUserError, runIn, runProcess } from '../command-result.ts';
 
@@ -142,13 +142,6 @@ it('new project in a folder of a monorepo writes its workflow for the folder, an
   expect(await runIn(cwd, ['new', 'project', '--yes'])).toMatchObject({ status: 0 });
   expect(await readdir(cwd)).not.toContain('.git');
   expect(await read('.github/workflows/cafes.yml')).toContain('working-directory: services/cafes\n');
-});
-
-it('U15: new project on a Node that loads no TypeScript writes nothing, and names the one to use', async () => {
-  vi.spyOn(process.features, 'typescript', 'get').mockReturnValue(undefined as never);
-  onTestFinished(() => void vi.restoreAllMocks());
-  expectUserError(await outrigger('new', 'project', '--yes'), 'loads no TypeScript, which a project is; use Node 24');
-  expect(await readdir(folder.path)).toEqual([]);
 });
 
 it('new project without a terminal and without --yes writes nothing, and says what to give', async () => {

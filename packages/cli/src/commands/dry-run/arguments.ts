@@ -13,8 +13,7 @@ export function hasNetworkPermission(): boolean {
 /** The permission model: the process may read files. It may not write any, nor start a process, thread or addon. */
 export function permissionArguments(): readonly string[] {
   return [
-    // Node 20 has the model under its first name.
-    known.has('--permission') ? '--permission' : '--experimental-permission',
+    '--permission',
     '--allow-fs-read=*',
     // The model does not cover the files of node:sqlite.
     ...(known.has('--experimental-sqlite') ? ['--no-experimental-sqlite'] : []),

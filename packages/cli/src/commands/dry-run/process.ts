@@ -61,11 +61,7 @@ export function createDryRunProcess(start: DryRunStart): DryRunProcess {
       child ??= startProcess(start);
       const current = child;
       const refused: string[] = [];
-      // Promise.withResolvers is not in Node 20.
-      let resolve: (end: DryRunEnd) => void = () => undefined;
-      const promise = new Promise<DryRunEnd>((take) => {
-        resolve = take;
-      });
+      const { promise, resolve } = Promise.withResolvers<DryRunEnd>();
       const unknown = (reason: string) => resolve({ type: 'unknown', reason, refused });
       const done = new AbortController();
       const reading = AbortSignal.any([signal, done.signal]);

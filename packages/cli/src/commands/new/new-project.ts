@@ -62,8 +62,6 @@ type Change = { readonly file: string; readonly text: string; readonly before: s
 
 async function run({ name, yes = false }: Flags): Promise<number> {
   const root = process.cwd();
-  if (process.features.typescript === undefined)
-    throw new UserError(`Node ${process.versions.node} loads no TypeScript, which a project is; use Node 24`);
   if (root === runtimeRoot) throw new UserError('this is a project; make another one in a folder of its own');
   const manifest = await readManifest(root);
   if (recordField(manifest, 'outrigger').project !== undefined)
