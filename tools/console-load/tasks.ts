@@ -1,6 +1,6 @@
 // What an on-call engineer does with the console and with the commands: `npm run console-tasks`. Prints a row for each
-// task: clicks and seconds in a browser, commands and their seconds. docs/records/profiles.md has the table. A task that
-// does not reach its end throws.
+// task: clicks and seconds in a browser, commands and their seconds. docs/records/profiles.md has the table. It fails
+// where a task does not reach its end.
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { openCluster } from '@outrigger/cli/dev/cluster-access';
