@@ -74,7 +74,8 @@ export type ListKindInput = {
  */
 export async function listKind(deps: ListKindDeps, input: ListKindInput, time: ListKindTime): Promise<void> {
   const { message, controller, client, checksWatchers = false, isRetry = false, resumed = false } = input;
-  const log = deps.log({ controller: controller.name, cluster: message.cluster, run: message.run });
+  const { cluster, run, namespace } = message;
+  const log = deps.log({ controller: controller.name, cluster, run, namespace });
   const { runIntervalSeconds } = deps.rate;
   const runSeconds = Date.parse(message.run) / 1000;
   const nowSeconds = deps.now() / 1000;
@@ -108,15 +109,12 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     await sendAll(deps, timersQueue, entries, time.signal);
     return entries.length;
   };
-  const totals = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
+  const totals = { objects: 0, pages: 0, unobserved: 0, sent: 0, failed: true };
   let isOverdue = false;
   try {
     await sendTimers(await leftSelection(deps, input, time.signal));
-    for await (const page of listObjects(
-      deps,
-      { message, controller, client, isBusy: queueIdle === false },
-      time.signal,
-    )) {
+    const listed = { message, controller, client, isBusy: queueIdle === false };
+    for await (const page of listObjects(deps, listed, time.signal)) {
       totals.pages += 1;
       totals.objects += page.items.length;
       const { messages, unobserved } = selectDue(deps, { message, controller, client }, page.items, rateLimiter);
@@ -128,18 +126,20 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
       await sendAll(deps, resyncQueue, [{ body: formatResyncMessage(next) }], time.signal);
       break;
     }
+    totals.failed = false;
   } catch (error) {
     if (!isGone(error) || (resumed && totals.pages === 0)) throw error;
     // The continue token has expired. The error contains another token, which continues the list with the current
     // state. That is enough for a resync. Without another token the list is restarted.
     const newToken = continueTokenOf(error);
     if (newToken === undefined && (message.continue === undefined || totals.pages > 0)) throw error;
+    totals.failed = false;
     const { continue: _, ...restarted } = message;
     log.warn('continue token expired', { resumedFrom: newToken === undefined ? 'start' : 'new token' });
     const next = newToken === undefined ? restarted : { ...restarted, continue: newToken, ...continued() };
     return await listKind(deps, { message: next, controller, client, resumed: true }, time);
   } finally {
-    log.info('kind listed', { ...totals, queueIdle: queueIdle === true });
+    log.info('kind listed', { ...totals, queueIdle });
     deps.metrics.count(metricNames.resyncPages, totals.pages);
     deps.metrics.count(metricNames.resyncObjects, totals.objects);
     // With the labels of the controller, because its watchers missed the changes, and its alarm must fire.

@@ -134,8 +134,8 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
   const parsed = readRecord(record);
   if (parsed instanceof MessageError) return await deadLetter(deps, record, { reason: parsed.message }, time.signal);
   const { failures = 0, ...message } = parsed;
-  const { run, cluster } = message;
-  const log = deps.log({ run, cluster, controller: message.controller });
+  const { run, cluster, namespace } = message;
+  const log = deps.log({ run, cluster, controller: message.controller, namespace });
   const controller = deps.registry.find(({ name }) => name === message.controller);
   if (controller === undefined) {
     // A deployment has removed it, or has not reached this environment yet. The next run lists what there is then.

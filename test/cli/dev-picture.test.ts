@@ -1,6 +1,7 @@
 // Only the picture of `outrigger dev`, and its terminal with a system in memory. test/journey/dev-picture.test.ts has a
 // whole system.
 import path from 'node:path';
+import { startResync } from '@outrigger/cli/commands/dev';
 import { type PictureState, picture, sparkline } from '@outrigger/cli/commands/dev-picture';
 import { healthOf } from '@outrigger/cli/console/health';
 import type { ControllerFlow } from '@outrigger/cli/console/wire';
@@ -149,4 +150,12 @@ describe('the terminal', { timeout: 30_000 }, () => {
     expect({ status, isRestored }).toEqual({ status: 1, isRestored: true });
     expect(after).toContain('Error: a crash');
   });
+});
+
+it('a resync without its function is an error, and does not say that a run has started', async () => {
+  const said: string[] = [];
+  const system = { functions: [], queues: { timers: 'http://127.0.0.1:1/000000000000/outrigger-dev-timers' } };
+  const started = startResync(system, (text) => said.push(text));
+  await expect(started).rejects.toThrow('there is no function outrigger-dev-resync');
+  expect(said).toEqual([]);
 });

@@ -244,9 +244,12 @@ it.each([
   expect(conditionTone({ type, status }, object)).toBe(tone);
 });
 
+const listed = (fields: object) =>
+  JSON.stringify({ message: 'kind listed', controller: 'foo', cluster: 'a', run: '2026-01-01T00:10:00Z', ...fields });
+
 it('what the last resync missed is in its lists of controllers whose queue was idle, and not known without them', () => {
   const list = (minute: number, unobserved: number, queueIdle = true) =>
-    JSON.stringify({ message: 'kind listed', run: `2026-01-01T00:${minute}:00Z`, unobserved, queueIdle });
+    listed({ run: `2026-01-01T00:${minute}:00Z`, unobserved, queueIdle });
   const troubles = new FunctionTroubles();
   expect(troubles.resync).toBeUndefined();
   for (const text of [list(10, 2), list(20, 1), list(20, 2), list(20, 5, false), list(10, 9)])
@@ -254,4 +257,40 @@ it('what the last resync missed is in its lists of controllers whose queue was i
   expect(troubles.resync).toEqual({ run: '2026-01-01T00:20:00Z', missed: 3 });
   troubles.setUnread('resync', 'AccessDenied');
   expect(troubles.resync).toBeUndefined();
+});
+
+const found = { queueIdle: true, failed: false, unobserved: 2 };
+const failed = { ...found, failed: true };
+const error = { message: 'list failed', error: 'ECONNREFUSED' };
+const b = { cluster: 'b' };
+const next = { run: '2026-01-01T00:20:00Z' };
+it.each([
+  ['one has failed', [{ ...failed, unobserved: 0 }, error], { missed: 0, unknown: 1 }],
+  ['the cluster of one was not found', [found, { ...error, ...b }], { missed: 2, unknown: 1 }],
+  ['one found changes and failed', [failed, error], { missed: 2, unknown: 1 }],
+  ['one failed and was listed again', [failed, error, found], { missed: 2 }],
+  ['one failed, and its changes are observed now', [failed, error, { ...found, unobserved: 0 }], { missed: 2 }],
+  ['one has two parts, of which the second failed', [found, { ...failed, unobserved: 0 }], { missed: 2, unknown: 1 }],
+  [
+    'one failed in a namespace',
+    [
+      { ...failed, namespace: 'x' },
+      { ...found, namespace: 'y' },
+    ],
+    { missed: 4, unknown: 1 },
+  ],
+  [
+    'a queue has an unknown depth',
+    [
+      { ...found, queueIdle: undefined },
+      { ...found, ...b },
+    ],
+    { missed: 2, unknown: 1 },
+  ],
+  ['those of the next run are not all there', [found, { ...found, ...b }, { ...found, ...next }], { missed: 4 }],
+  ['those of the next run are all there', [found, { ...found, unobserved: 1, ...next }], { missed: 1, ...next }],
+])('of the lists of a resync %s', (_, lines, expected) => {
+  const troubles = new FunctionTroubles();
+  for (const fields of lines) troubles.add(listed(fields), 'resync', 0);
+  expect(troubles.resync).toEqual({ run: '2026-01-01T00:10:00Z', ...expected });
 });

@@ -64,16 +64,25 @@ it('the verdict counts problems, what is not known, and dead letters', () => {
     line: 'All is well: 2 of 3 objects are Ready',
     lag: 'behind: 0 keys; missed: 2 by the resync of 2026-01-01T00:10:00Z',
   });
+  const unlisted = { ...well, resync: { ...well.resync, unknown: 2 } };
+  expect(judge(unlisted).lag).toBe(
+    'behind: 0 keys; missed: 2 by the resync of 2026-01-01T00:10:00Z, not known for 2 lists',
+  );
+  const { resync: _, ...unasked } = well;
+  expect(judge(unasked).lag).toBe('behind: 0 keys');
   const broken = {
     ...well,
-    clusters: [{ name: 'local', problem: 'no route' }],
+    clusters: [
+      { name: 'local', problem: 'no route' },
+      { name: 'old', decommissioning: true as const },
+    ],
     functions: [{ name: 'foo', ...healthOf('not known', 'its log cannot be read') }],
     queues: [{ name: 'foo', deadLetters: 2 }],
     resync: undefined,
   };
   expect(judge(broken)).toEqual({
     line: '1 problem, 1 not known, 2 dead letters',
-    lag: 'behind: not known; missed: not known: no resync was read',
+    lag: 'behind: not known, changes not known for 1 cluster; missed: not known: no resync was read',
     problems: ['local: no route'],
     unknown: ['foo: its function is not known: its log cannot be read'],
   });

@@ -8,6 +8,7 @@ import { parseResyncMessage } from '../../src/resync/message.ts';
 import { dueAtOf } from '../../src/sqs/message.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
 import { sendJson, statusOf } from '../kube/wire-server.ts';
+import type { Recorder } from '../support/recorder.ts';
 import { aMissedGadget, listing } from './gadgets.ts';
 import { many, names, resyncFixture, run, runSeconds, serving } from './resync-harness.ts';
 
@@ -15,6 +16,8 @@ const { aResync, drain, fillQueue, resyncOf } = resyncFixture();
 
 const retriesOf = ({ resyncEntries }: { readonly resyncEntries: readonly QueueEntry[] }) =>
   resyncEntries.map(({ body, delaySeconds }) => ({ run: parseResyncMessage(body).run, delaySeconds }));
+const listedOf = ({ lines }: Pick<Recorder, 'lines'>) =>
+  lines.flatMap(({ message, fields }) => (message === 'kind listed' ? [fields] : []));
 const unreachable: KubeClient = {
   request: () => Promise.reject(new Error('no response')),
   stream: () => Promise.reject(new Error('no response')),
@@ -33,6 +36,7 @@ describe('a failing list', () => {
     expect(new Set(server.arrived.map(({ method }) => method))).toEqual(new Set(['GET']));
     expect(resync.counts.get('MissedChanges')).toBe(500);
     expect(resync.lines.some(({ message }) => message === 'list failed')).toBe(true);
+    expect(listedOf(resync)).toMatchObject([{ objects: 500, pages: 1, failed: true, queueIdle: true }]);
   });
 
   it('an object with a name that no message can have is logged, and the keys of the other objects are sent', async () => {
@@ -56,6 +60,8 @@ describe('a failing list', () => {
     expect(await resync.run({})).toEqual([]);
     expect(names(resync.timed)).toEqual(['missed']);
     expect(resync.counts.get('MissedChanges')).toBeUndefined();
+    // No field says that the queue was busy.
+    expect(listedOf(resync)).toEqual([{ objects: 1, pages: 1, unobserved: 1, sent: 1, failed: false }]);
     const line = resync.lines.find(({ message }) => message === 'queue depth unknown');
     expect(line?.fields).toEqual({ error: 'GET https://[redacted]@sqs/ failed' });
   });
@@ -214,6 +220,7 @@ describe('a list too long for one function', () => {
     const resync = aResync({ clusters: { alpha } });
     expect(await resync.run({ continue: 'old' })).toEqual([]);
     expect(names(resync.timed)).toEqual(['missed']);
+    expect(listedOf(resync)).toMatchObject([{ failed: false }, { failed: false }]);
   });
 
   it.each([

@@ -149,10 +149,7 @@ export class DevScreen implements Disposable {
     } else if (key === 'c') openInBrowser(url, say);
     else if (key === 'l') this.#shows = this.#shows === 'log' ? 'problems' : 'log';
     else if (key === 'b' && source.faults.length > 0) this.#shows = 'faults';
-    else if (key === 'r')
-      resync()
-        .then(() => say('a resync run has started'))
-        .catch((error: unknown) => say(`the resync: ${formatError(error)}`));
+    else if (key === 'r') resync().catch((error: unknown) => say(`the resync: ${formatError(error)}`));
   }
 }
 

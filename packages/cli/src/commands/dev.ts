@@ -226,7 +226,7 @@ async function live(
   const page = await explainListening('--console-port', consolePort, () =>
     startConsole({ source, page: readPage }, { port: consolePort }),
   );
-  screen?.follow({ source, url: page.url, resync: async () => await startResync(dev) });
+  screen?.follow({ source, url: page.url, resync: async () => await startResync(dev, say) });
   // The name alone may be that of a built-in kind, such as a CronJob of the project.
   const names = registry.map(({ declaration: { resource } }) => [resource.plural, resource.group].filter(Boolean));
   const kinds = [...new Set(names.map((one) => one.join('.')))].join(',');
@@ -264,10 +264,16 @@ async function live(
   say(`stopping: messages in flight are finished first${isReal ? `; ${staysInCluster}` : ''}`);
 }
 
-/** Starts a run as the schedule does. Throws the function's error. */
-async function startResync({ functions, queues }: Dev): Promise<void> {
+/** Starts a run as the schedule does, and says so. Throws the function's error, and UserError without the function. */
+export async function startResync(
+  { functions, queues }: Pick<Dev, 'functions' | 'queues'>,
+  say: (text: string) => void,
+): Promise<void> {
   const name = `${urlPrefixOf(queues).split('/').at(-1)}${resyncQueue}`;
-  await functions.find((one) => one.name === name)?.invoke({ time: new Date().toISOString() });
+  const found = functions.find((one) => one.name === name);
+  if (found === undefined) throw new UserError(`there is no function ${name}`);
+  say('a resync run has started');
+  await found.invoke({ time: new Date().toISOString() });
 }
 
 /** A deletion waits for a finalizer that nothing removes any more. */

@@ -124,11 +124,21 @@ type Trouble = { readonly state: PartState; readonly text: string; readonly sinc
 export class FunctionTroubles {
   readonly #all = new Map<string, Map<string, Trouble>>();
   readonly #unread = new Map<string, string>();
-  #resync: ResyncRun | undefined;
+  /** The lists of the last two runs of the resync. */
+  #runs: readonly ResyncLists[] = [];
 
-  /** The last run of the resync; undefined if none was read, or not now. */
+  /**
+   * The last run of the resync; undefined if none was read, or not now. It is the former one until the last one has
+   * come to every list of it.
+   */
   get resync(): ResyncRun | undefined {
-    return this.#unread.has(resyncQueue) ? undefined : this.#resync;
+    const [former, latest = former] = this.#runs;
+    if (former === undefined || latest === undefined || this.#unread.has(resyncQueue)) return undefined;
+    const { run, lists } = [...former.lists.keys()].every((one) => latest.lists.has(one)) ? latest : former;
+    const all = [...lists.values()];
+    const missed = all.reduce((sum, one) => sum + (one.missed || 0) + (one.failed || 0), 0);
+    const unknown = all.filter((one) => Number.isNaN(one.missed) || one.failed !== undefined).length;
+    return { run, missed, ...(unknown === 0 ? {} : { unknown }) };
   }
 
   /** Adds a line of a function's log. Returns whether it is about a run or a crash. */
@@ -155,12 +165,23 @@ export class FunctionTroubles {
     return true;
   }
 
-  /** Adds what the resync has found in a kind: what its watchers missed, if no key of it was waiting. */
+  /**
+   * Adds what the resync has found in a kind, or in a part of it: what its watchers missed, if no key of it waited. A
+   * part that failed is listed again, and what it found may be found once more.
+   */
   #addList(text: string): void {
-    const { run, unobserved, queueIdle } = listed.safeParse(text.includes('kind listed') && parseJson(text)).data ?? {};
-    if (run === undefined || run < (this.#resync?.run ?? '')) return;
-    const before = run === this.#resync?.run ? this.#resync.missed : 0;
-    this.#resync = { run, missed: before + (queueIdle === true ? (unobserved ?? 0) : 0) };
+    if (!listWords.some((word) => text.includes(word))) return;
+    const line = listed.safeParse(parseJson(text)).data;
+    if (line === undefined) return;
+    const { message, run, controller, cluster, namespace, unobserved, queueIdle } = line;
+    const { lists } = this.#runs.find((one) => one.run === run) ?? { lists: new Map<string, ListFindings>() };
+    const id = `${controller} ${cluster} ${namespace}`;
+    const { missed, failed = 0 }: ListFindings = lists.get(id) ?? { missed: 0 };
+    const found = Math.max(failed, queueIdle === undefined ? Number.NaN : queueIdle ? unobserved : 0);
+    if (message === 'list failed') lists.set(id, { missed, failed });
+    else lists.set(id, line.failed ? { missed, failed: found } : { missed: missed + found });
+    const others = this.#runs.filter((one) => one.run !== run);
+    this.#runs = [...others, { run, lists }].sort((a, b) => (a.run < b.run ? -1 : 1)).slice(-2);
   }
 
   /** Forgets an object. */
@@ -206,11 +227,20 @@ const lambdaError = z.looseObject({ errorType: z.string().default(''), errorMess
 /** How Lambda says that it has ended an invocation. */
 export const timeoutWords = 'Task timed out';
 
+/** What a list has found to be missed. `failed`: in the part that is to be listed again. NaN: it is not known. */
+type ListFindings = { readonly missed: number; readonly failed?: number };
+type ResyncLists = { readonly run: string; readonly lists: Map<string, ListFindings> };
+
+const listWords = ['kind listed', 'list failed'] as const;
 const listed = z.looseObject({
-  message: z.literal('kind listed'),
+  message: z.enum(listWords),
   run: z.iso.datetime({ offset: true }),
-  unobserved: z.number(),
-  queueIdle: z.boolean(),
+  controller: z.string(),
+  cluster: z.string(),
+  namespace: z.string().optional(),
+  unobserved: z.number().default(0),
+  failed: z.boolean().default(false),
+  queueIdle: z.boolean().optional(),
 });
 
 /** The words of which a line of Lambda's log has at least one, if it is about a run, a crash or a resync. */
@@ -220,7 +250,7 @@ export const endWords: readonly string[] = [
   'Uncaught Exception',
   'Invoke Error',
   timeoutWords,
-  'kind listed',
+  ...listWords,
 ];
 
 /** The same as a filter of CloudWatch Logs. */

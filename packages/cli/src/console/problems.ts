@@ -1,6 +1,6 @@
 // What a person should look at in a system, the parts first: for the page's verdict and the picture of `outrigger dev`.
 // Pure.
-import type { Flow, Health, ObjectRow, ObjectState } from './wire.ts';
+import type { Flow, Health, ObjectRow, ObjectState, ResyncRun } from './wire.ts';
 
 /** Something that a person should look at, and where the page shows it. */
 export type Problem = {
@@ -48,8 +48,14 @@ export function lagText({ at, controllers, resync }: Flow, age: (milliseconds: n
   const missed =
     resync === undefined
       ? 'not known: no resync was read yet'
-      : `${resync.missed} by the resync ${age(Math.max(0, at - Date.parse(resync.run)))} ago`;
+      : missedText(resync, `${age(Math.max(0, at - Date.parse(resync.run)))} ago`);
   return `behind: ${behind}; missed: ${missed}`;
+}
+
+/** Says what a run of the resync found: `2 by the resync 3 s ago, not known for 1 list`. */
+export function missedText({ missed, unknown = 0 }: ResyncRun, when: string): string {
+  const lists = unknown === 0 ? '' : `, not known for ${numbered(unknown, 'list', 'lists')}`;
+  return `${missed} by the resync ${when}${lists}`;
 }
 
 function numbered(number: number, one: string, more: string): string {

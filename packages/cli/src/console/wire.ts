@@ -99,8 +99,11 @@ export type ClusterFlow = {
   readonly paused?: boolean;
 };
 
-/** The last run of the resync, by its time (RFC 3339), and the changes that it found and that no event had brought. */
-export type ResyncRun = { readonly run: string; readonly missed: number };
+/**
+ * The last run of the resync, by its time (RFC 3339), and the changes that it found and that no event had brought.
+ * `unknown`: the lists of which that is not known; absent if there are none.
+ */
+export type ResyncRun = { readonly run: string; readonly missed: number; readonly unknown?: number };
 
 /** The state of the system. `at` is in milliseconds since 1970. */
 export type Flow = {
@@ -250,6 +253,8 @@ export type ObjectDetail = {
   readonly tree: TreeNode;
   /** Newest first. */
   readonly timeline: readonly TimelineEntry[];
+  /** Why more of the timeline is not known. */
+  readonly timelineNote?: string;
   /** When a reconcile is due, in milliseconds since 1970. */
   readonly dueAt?: number;
 };

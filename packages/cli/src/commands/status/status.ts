@@ -125,9 +125,10 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
     ...(notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`]),
     ...misnamed,
   ];
-  const { resync } = troubles;
-  const { problems, unknown, line, lag } = judge({ clusters, queues, functions, paused, others, resync });
-  if (output === 'json') printJson({ clusters, queues, functions, paused, resync, senderCheck });
+  // On AWS the log of the resync is read with those of all controllers only.
+  const resync = controller !== undefined && installation.on === 'AWS' ? {} : { resync: troubles.resync };
+  const { problems, unknown, line, lag } = judge({ clusters, queues, functions, paused, others, ...resync });
+  if (output === 'json') printJson({ clusters, queues, functions, paused, ...resync, senderCheck });
   else {
     const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
     const resume = (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
