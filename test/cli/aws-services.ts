@@ -25,7 +25,7 @@ export type Account = {
   /** The messages in the log groups of functions, by the name of the function. */
   logs?: Readonly<Record<string, readonly string[]>>;
   /** The points of metrics, by function and metric; the status of each. Absent: reading them is forbidden. */
-  metrics?: Readonly<Record<string, readonly number[]>>;
+  metrics?: Readonly<Record<string, readonly number[] | 'one a period'>>;
   metricsStatus?: string;
   /** The confirmed subscriptions of the alarms' topic. Default one; undefined alarms: there are none. */
   subscriptions?: number | 'no alarms' | 'denied' | 'unreachable';
@@ -64,18 +64,24 @@ function respondToQuery(account: Account, query: URLSearchParams): readonly [num
   return [200, `<Attributes>${pending}${entry('SubscriptionsConfirmed', Number(subscriptions))}</Attributes>`];
 }
 
-/** Of a metric without points the values are an empty element. */
+/** Of a metric without points the values are an empty element. The elements of a result have no order. */
 function respondToMetrics({ metrics, metricsStatus }: Account, query: URLSearchParams): readonly [number, string] {
   if (metrics === undefined) return [403, '<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>'];
   const results = [1, 2, 3].map((index) => {
     const at = `MetricDataQueries.member.${index}`;
     const metric = `${at}.MetricStat.Metric`;
-    const points = metrics[`${query.get(`${metric}.Dimensions.member.1.Value`)} ${query.get(`${metric}.MetricName`)}`];
+    const given = metrics[`${query.get(`${metric}.Dimensions.member.1.Value`)} ${query.get(`${metric}.MetricName`)}`];
+    // The period in which the range begins is a whole one.
+    const period = Number(query.get(`${at}.MetricStat.Period`)) * 1000;
+    const time = (name: string) => Date.parse(query.get(name) ?? '') / period;
+    const length = Math.ceil(time('EndTime')) - Math.floor(time('StartTime'));
+    const points = given === 'one a period' ? Array.from({ length }, () => 1) : given;
     const values = points?.map((value) => `<member>${value}.0</member>`).join('\n');
-    return `<member>
-      <Id>${query.get(`${at}.Id`)}</Id><Timestamps/>
-      ${values === undefined ? '<Values/>' : `<Values>${values}</Values>`}
-      <StatusCode>${metricsStatus ?? 'Complete'}</StatusCode></member>`;
+    const isBare = metricsStatus === 'no values';
+    const list = values === undefined ? '<Values/>' : `<Values>${values}</Values>`;
+    const status = `<StatusCode>${isBare ? 'Complete' : (metricsStatus ?? 'Complete')}</StatusCode>`;
+    const times = '<Timestamps><member>2026-11-28T03:05:00Z</member></Timestamps>';
+    return `<member>${isBare ? '' : list}\n${times}<Id>${query.get(`${at}.Id`)}</Id>\n${status}</member>`;
   });
   const body = `<GetMetricDataResult><MetricDataResults>${results.join('')}</MetricDataResults></GetMetricDataResult>`;
   return [200, `<GetMetricDataResponse>${body}</GetMetricDataResponse>`];

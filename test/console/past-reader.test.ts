@@ -13,9 +13,8 @@ const action: PastEntry = { at: now - 1, type: 'action', id, text: 'pause by ada
 const refused = async () => await Promise.reject(new Error('AccessDenied'));
 let lines: LogLine[] = [];
 let queries: { readonly from: number; readonly to: number; readonly id?: string }[] = [];
-let notes: (string | undefined)[] = [];
 beforeEach(() => {
-  [lines, queries, notes] = [[], [], []];
+  [lines, queries] = [[], []];
 });
 
 function reader(deps: Partial<PastDeps> = {}): PastReader {
@@ -30,7 +29,7 @@ function reader(deps: Partial<PastDeps> = {}): PastReader {
     signal,
     ...deps,
   };
-  return new PastReader([foo], all, (note) => void notes.push(note));
+  return new PastReader([foo], all);
 }
 const write = (text: string, at: number) => lines.push({ text, at });
 const run = (name: string) => JSON.stringify({ message: 'reconciled', key: `foo:${id}`, cause: name, outcome: 'done' });
@@ -68,7 +67,7 @@ it('of a function with more lines than one read has the time-outs are not known'
 it('the lines of an open object are read on from the last read, a late one too, and one in the past once', async () => {
   const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
   const past = reader();
-  const ofObject = (of = { from: now - 60_000, to: Number.POSITIVE_INFINITY }) => past.ofObject(id, of);
+  const ofObject = (of = { from: now - 60_000, to: Number.POSITIVE_INFINITY }) => past.ofObject(id, of).entries;
   write(run('first'), now - 20_000);
   ofObject();
   await vi.waitFor(() => expect(ofObject().map(({ cause }) => cause)).toEqual(['first']));
@@ -93,6 +92,52 @@ it('the lines of an open object are read on from the last read, a late one too, 
 it('an object with more lines than one read has is read to its end', async () => {
   for (let line = 0; line < maxPastLines + 500; line += 1) write(run(`${line}`), now - 3_000_000 + line);
   const past = reader();
-  await vi.waitFor(() => expect(past.ofObject(id, range)).toHaveLength(maxPastLines + 500));
-  expect(notes).not.toContainEqual(expect.any(String));
+  await vi.waitFor(() => expect(past.ofObject(id, range).entries).toHaveLength(maxPastLines + 500));
+  await vi.waitFor(() => expect(past.ofObject(id, range)).not.toHaveProperty('note'));
+});
+
+it('a past that is being read, or cannot be, says so, and one range says nothing of another', async () => {
+  const read = Promise.withResolvers<readonly LogLine[]>();
+  const linesBetween: PastDeps['linesBetween'] = async (_, { to }) => await (to === now ? read.promise : refused());
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
+  const past = reader({ linesBetween });
+  const earlier = { from: range.from, to: now - 1_800_000 };
+  for (const one of [range, earlier])
+    expect(past.ofObject(id, one)).toEqual({ entries: [], note: 'The log is being read.' });
+  const note = 'The log cannot be read: AccessDenied';
+  await vi.waitFor(() => expect(past.ofObject(id, earlier).note).toBe(note));
+  read.resolve([{ text: run('change'), at: now - 1_000 }]);
+  const entries = [expect.objectContaining({ at: now - 1_000 })];
+  await vi.waitFor(() => expect(past.ofObject(id, range)).toEqual({ entries }));
+  expect(past.ofObject(id, earlier).note).toBe(note);
+  clock.mockRestore();
+});
+
+it('without a time range the last day is that of now', async () => {
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
+  const past = reader();
+  write(run('old'), now - 86_000_000);
+  past.ofObject(id);
+  await vi.waitFor(() => expect(past.ofObject(id).entries).toHaveLength(1));
+  clock.mockReturnValue(now + 3_600_000);
+  expect(past.ofObject(id).entries).toEqual([]);
+  clock.mockRestore();
+});
+
+it('of many functions four are read at once, and none after the page has left', async () => {
+  const left = new AbortController();
+  const names = Array.from({ length: 20 }, (_, index) => `f${index}`);
+  let [reads, most, started] = [0, 0, 0];
+  const linesBetween = async () => {
+    [reads, started] = [reads + 1, started + 1];
+    most = Math.max(most, reads);
+    if (started === 9) left.abort(new Error('left'));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    reads -= 1;
+    return [];
+  };
+  const { functions } = await reader({ linesBetween }).of(names.slice(0, 8), range, left.signal);
+  expect([functions.map(({ name }) => name), most]).toEqual([names.slice(0, 8), 4]);
+  await expect(reader({ linesBetween }).of(names, range, left.signal)).rejects.toThrow('left');
+  expect(started).toBeLessThan(13);
 });

@@ -218,6 +218,22 @@ describe('the console server', () => {
     expect(source.ranges).toEqual(status === 200 ? [read, read] : []);
   });
 
+  it('a read of the past ends when its page has left', async () => {
+    const asked = Promise.withResolvers<AbortSignal>();
+    source.past = async (_, signal) => {
+      asked.resolve(signal);
+      return await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const leaving = new AbortController();
+    const range = 'from=2026-11-28T02:00:00Z&to=2026-11-28T03:00:00Z';
+    const read = fetch(`${origin()}/api/past?${range}`, { headers: authorized(), signal: leaving.signal });
+    const signal = await asked.promise;
+    expect(signal.aborted).toBe(false);
+    leaving.abort();
+    await expect(read).rejects.toThrow();
+    await vi.waitFor(() => expect(signal.aborted).toBe(true));
+  });
+
   it('H6: a character of an object that turns the direction of a text reaches the page escaped', async () => {
     source.put(rowOf('tanks/a/b', { text: 'ready\u202edaer' }), { yaml: 'a: "b\u2066"\nc: d\n' });
     const response = await fetch(`${origin()}/api/object?id=${encodeURIComponent('tanks/a/b')}`, {

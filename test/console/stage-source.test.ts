@@ -5,6 +5,7 @@ import { startApiServer } from '@outrigger/apiserver';
 import { createStageSource } from '@outrigger/cli/console/stage/stage-source';
 import { expect, it, vi } from 'vitest';
 import { Foo, foo } from '../../src/controllers/foo.ts';
+import { waterTank } from '../../src/controllers/water-tank.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { applySamples } from '../cli/operated-system.ts';
 
@@ -12,7 +13,7 @@ const id = 'lab:foos.samples.example.com/default/example';
 const at = Date.now() - 3_600_000;
 const line = { message: 'reconciled', key: `foo:${id}`, cause: 'change', outcome: 'done', durationMs: 3, writes: 1 };
 
-it('a past that cannot be read is noted, read again, and the note goes when it was read', async () => {
+it('a past that cannot be read is noted with its object, read again, and the note goes when it was read', async () => {
   await using parts = new AsyncDisposableStack();
   const server = await startApiServer();
   parts.defer(() => server.close());
@@ -28,7 +29,8 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
 
   let fails = true;
   const never = async () => await Promise.reject(new Error('not in this test'));
-  const source = createStageSource([foo], {
+  const { wakes } = waterTank.declaration;
+  const source = createStageSource([{ ...foo, declaration: { ...foo.declaration, wakes } }], {
     ...{
       name: 'prod',
       project: 'outrigger',
@@ -57,6 +59,9 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
   });
   await expect.poll(() => source.rows().map((row) => row.id)).toEqual([id]);
   expect(source.rows()[0]?.kind).toBe(Foo.kind);
+  expect((await source.past?.({ from: at, to: at + 1 }, signal))?.functions.map(({ name }) => name)).toEqual([
+    ...['foo', 'timers', 'resync', 'wake'],
+  ]);
   const past = async () =>
     (await source.detail(id, signal))?.timeline.filter(({ type }) => type === 'reconcile').map(({ at }) => at);
   // The flow is read again after five seconds.
@@ -67,12 +72,12 @@ it('a past that cannot be read is noted, read again, and the note goes when it w
     nowMs += 5_001;
     return (await source.flow(signal)).notes?.filter((note) => !note.startsWith('Queues cannot be read: '));
   };
+  const noted = async () => (await source.detail(id, signal))?.timelineNote;
   expect(await past()).toEqual([]);
-  await expect
-    .poll(notes, { timeout: 15_000 })
-    .toEqual(['The past of an object cannot be read: AccessDeniedException']);
+  await expect.poll(noted).toBe('The log cannot be read: AccessDeniedException');
   fails = false;
   await expect.poll(past).toEqual([at]);
+  await expect.poll(noted).toBeUndefined();
   const range = { from: at + 1, to: at + 2 };
   const types = async () => (await source.detail(id, signal, range))?.timeline.map(({ type }) => type);
   expect(await types()).toEqual(['action']);

@@ -33,8 +33,19 @@ it('the points of a function are summed, and one without points was not invoked'
 });
 
 it.each([
+  ['10:00:30', '10:03:30', 2],
+  ['10:00:00', '10:03:00', 3],
+  ['10:00:10', '10:00:50', undefined],
+])('of the time from %s to %s no minute is counted that is partly outside', async (start, end, invocations) => {
+  const { countsOf } = await open({ metrics: { 'outrigger-dev-foo Invocations': 'one a period' } });
+  const [from, to] = [start, end].map((time) => Date.parse(`${new Date().toISOString().slice(0, 10)}T${time}Z`));
+  expect((await countsOf('foo', { from: from ?? 0, to: to ?? 0 })).invocations).toBe(invocations);
+});
+
+it.each([
   ['that are forbidden', {}, /^monitoring\.us-east-1\.amazonaws\.com answered 403 \(AccessDenied\)$/],
   ['of which a part is missing', { metrics: {}, metricsStatus: 'InternalError' }, /has not responded with every point/],
+  ['that are no list', { metrics: {}, metricsStatus: 'no values' }, /has not responded with every point/],
 ])('points %s are an error, and no count of zero', async (_, account, message) => {
   const { countsOf } = await open(account);
   await expect(countsOf('foo', range)).rejects.toThrow(message);

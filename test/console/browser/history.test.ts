@@ -1,5 +1,6 @@
 // Only what the page of a stage shows of the past, with a source in memory: a time range, figures of functions, runs, the
 // authors' lines and the audit. The emulated account is test/deploy/console.test.ts.
+import type { Past } from '@outrigger/cli/console/wire';
 import { expect, it } from 'vitest';
 import { rowOf } from '../fake-source.ts';
 import { eventually, openPage } from './chromium.ts';
@@ -65,6 +66,8 @@ it('what happened at 03:10 is shown for a time range that is in the URL; what ca
       `$3FfilterPattern$3D$26start$3D${from}$26end$3D${from + 3_600_000}`,
   );
   await eventually(texts('.activity .what'), (all) => expect(all).toEqual([paused.text, failed.text, 'boom']));
+  expect(await texts('.activity .tag')()).toEqual(['action', 'tank', 'crash']);
+  expect((await texts('.activity .who')()).at(-1)).toBe('timers');
   expect((await texts('.activity time')())[1]).toMatch(/^Nov 28\s+03:10:00$/);
   expect(await fake.page.locator('.activity time').first().getAttribute('title')).toMatch(/^2026-11-28 03:10:09 [A-Z]/);
   await fake.page.getByRole('button', { name: 'Actions 1' }).click();
@@ -77,6 +80,38 @@ it('what happened at 03:10 is shown for a time range that is in the URL; what ca
     (age) => expect(age).toBeLessThan(60_000),
   );
   expect(fake.problems).toEqual([]);
+});
+
+it('a history without an entry says whether others were logged, or that it is not known, and no error of before', async () => {
+  const history = fake.page.locator('main');
+  const again = async (past: Partial<Past>) => {
+    fake.source.setPast({ entries: [], functions: [], notes: [], ...past });
+    await fake.page.getByRole('button', { name: 'Read again' }).click();
+  };
+  await fake.page.getByRole('link', { name: 'History' }).click();
+  await history.getByText('Nothing was logged in this time.').waitFor();
+  await again({ notes: ['The log of functions cannot be read: AccessDenied'] });
+  await history.getByText('Not known: not everything could be read.').waitFor();
+  await again({ entries: [paused] });
+  await fake.page.getByRole('button', { name: 'Runs 0' }).click();
+  await history.getByText('Nothing of this kind was logged in this time.').waitFor();
+  fake.source.past = async () => await Promise.reject(new Error('no answer'));
+  await again({});
+  await history.getByText('The history cannot be read').waitFor();
+  fake.source.past = async () => await new Promise(() => undefined);
+  await again({});
+  await history.getByText('Reading the logs.').waitFor();
+  expect(await history.getByText('The history cannot be read').count()).toBe(0);
+});
+
+it('an object whose log cannot be read says so, and not that nothing has happened', async () => {
+  const timelineNote = 'The log cannot be read: AccessDenied';
+  fake.source.put(rowOf(id, { kind: 'WaterTank', cluster: 'prod-eu' }), { timelineNote });
+  await fake.page.getByRole('link', { name: /^Objects/ }).click();
+  await fake.page.getByRole('link', { name: 'north' }).click();
+  await fake.page.getByRole('tab', { name: 'Timeline' }).click();
+  await fake.page.getByRole('tabpanel').getByText(timelineNote).waitFor();
+  expect(await fake.page.getByText('Nothing has happened').count()).toBe(0);
 });
 
 it('an object has the lines of its author and the actions in its timeline, with links to its log and its trace', async () => {

@@ -21,9 +21,14 @@ export function functionFigures(
 ): Pick<PastDeps, 'countsOf' | 'deploymentOf'> {
   return {
     countsOf: async (name, { from, to }) => {
-      const range = { StartTime: new Date(from).toISOString(), EndTime: new Date(to).toISOString() };
+      const periodSeconds = periodOf(from, to);
+      // CloudWatch would begin with the whole period of the start.
+      const step = periodSeconds * 1000;
+      const [start, end] = [Math.ceil(from / step) * step, Math.floor(to / step) * step];
+      if (start >= end) return {};
+      const range = { StartTime: new Date(start).toISOString(), EndTime: new Date(end).toISOString() };
       const named = Object.entries(metrics).map(([id, metric], index) =>
-        metricQuery(index + 1, { id, metric, name: `${prefix}${name}`, periodSeconds: periodOf(from, to) }),
+        metricQuery(index + 1, { id, metric, name: `${prefix}${name}`, periodSeconds }),
       );
       const parameters = { Action: 'GetMetricData', Version: '2010-08-01', ...range };
       return sumsOf(await sendAwsQuery('monitoring', Object.assign(parameters, ...named), region));
@@ -65,11 +70,17 @@ function periodOf(from: number, to: number): number {
 
 /** Sums the points of each metric. Throws if CloudWatch has not responded with all of them. */
 function sumsOf(xml: string): Readonly<Record<keyof typeof metrics, number>> {
+  // A member is a result, whose lists have members, too: these become text.
+  const flat = xml.replaceAll(/<(Timestamps|Values|Messages)>.*?<\/\1>/gs, (list) =>
+    list.replaceAll(/<\/?member>/g, ' '),
+  );
+  const results = [...flat.matchAll(/<member>(.*?)<\/member>/gs)].map(([, result = '']) => result);
   const sum = (id: string): number => {
-    const [, points] = new RegExp(`<Id>${id}</Id>.*?<Values(?:/>|>(.*?)</Values>)`, 's').exec(xml) ?? [];
-    if (!xml.includes(`<Id>${id}</Id>`) || /<StatusCode>(?!Complete)|<NextToken>/.test(xml))
+    const result = results.find((one) => one.includes(`<Id>${id}</Id>`)) ?? '';
+    const [found, points = ''] = /<Values(?:\/>|>(.*?)<\/Values>)/s.exec(result) ?? [];
+    if (found === undefined || /<StatusCode>(?!Complete)|<NextToken>/.test(xml))
       throw new Error('CloudWatch has not responded with every point');
-    return [...(points ?? '').matchAll(/<member>([^<]*)</g)].reduce((total, [, value]) => total + Number(value), 0);
+    return (points.match(/\S+/g) ?? []).reduce((total, value) => total + Number(value), 0);
   };
   return { invocations: sum('invocations'), errors: sum('errors'), throttles: sum('throttles') };
 }

@@ -101,8 +101,11 @@ export async function startConsole(
     const range = rangeSchema.safeParse(Object.fromEntries(url.searchParams)).data;
     if (range === undefined && (url.pathname === '/api/past' || url.searchParams.has('from')))
       return sendJson(response, 400, { error: 'a time range has from and to, 7 days at most' });
-    if (url.pathname === '/api/past' && range !== undefined && source.past !== undefined)
-      return sendJson(response, 200, await source.past(range, closing.signal));
+    if (url.pathname === '/api/past' && range !== undefined && source.past !== undefined) {
+      const left = new AbortController();
+      response.once('close', () => left.abort());
+      return sendJson(response, 200, await source.past(range, AbortSignal.any([closing.signal, left.signal])));
+    }
     if (url.pathname === '/api/object') {
       const detail = await source.detail(url.searchParams.get('id') ?? '', closing.signal, range);
       if (detail === undefined) return sendJson(response, 404, { error: 'there is no such object' });

@@ -3,6 +3,7 @@
 //
 // Guarantees: what cannot be read is absent, with a note, and never zero.
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { forEachConcurrently } from 'outrigger/internal/core/async';
 import { toError } from 'outrigger/internal/core/errors';
 import { redact } from 'outrigger/internal/core/redact';
 import { timeoutWords } from '../health.ts';
@@ -37,40 +38,53 @@ export type PastDeps = {
 
 /** The lines of one read. */
 export const maxPastLines = 2_000;
+/** The functions whose past is read at the same time. */
+const functionsAtOnce = 4;
 /** The objects whose past is kept, and how soon its newest lines are read again. */
 const maxObjects = 200;
 const newestMilliseconds = 15_000;
 /** Lines may be readable late. */
 const lateMilliseconds = 30_000;
+/** How much of the past of an object is read without a time range. */
+export const pastMilliseconds = 24 * 3_600_000;
 
-/** The entries of an object that were read until a time, by line. */
-type ObjectPast = { readonly lines: Map<string, readonly PastEntry[]>; readTo: number; isReading: boolean };
+/** The entries of an object that were read until a time, by line, and why the last read has failed. */
+type ObjectPast = {
+  readonly lines: Map<string, readonly PastEntry[]>;
+  readTo: number;
+  isReading: boolean;
+  problem?: string | undefined;
+};
 
-/** Reads the past. `onNote` is told why that of an object cannot be read, and when it was read again. */
+/** Reads the past. */
 export class PastReader {
   readonly #controllers: readonly ControllerDefinition[];
   readonly #deps: PastDeps;
-  readonly #onNote: (note: string | undefined) => void;
   readonly #objects = new Map<string, ObjectPast>();
 
-  constructor(
-    controllers: readonly ControllerDefinition[],
-    deps: PastDeps,
-    onNote: (note: string | undefined) => void,
-  ) {
-    [this.#controllers, this.#deps, this.#onNote] = [controllers, deps, onNote];
+  constructor(controllers: readonly ControllerDefinition[], deps: PastDeps) {
+    [this.#controllers, this.#deps] = [controllers, deps];
   }
 
-  /** Returns what was read of an object so far, the newest first. The page reads an open object again. */
-  ofObject(id: string, range: TimeRange): readonly PastEntry[] {
-    const key = `${id} ${range.from} ${range.to}`;
+  /**
+   * Returns what was read of an object so far, the newest first; of the last day without a time range. `note` says why
+   * that is not all. The page reads an open object again.
+   */
+  ofObject(id: string, range?: TimeRange): { readonly entries: readonly PastEntry[]; readonly note?: string } {
+    const key = range === undefined ? id : `${id} ${range.from} ${range.to}`;
     if (this.#objects.size >= maxObjects) this.#objects.clear();
-    const past = this.#objects.get(key) ?? { lines: new Map(), readTo: Number.NEGATIVE_INFINITY, isReading: false };
+    const nothing: ObjectPast = { lines: new Map(), readTo: Number.NEGATIVE_INFINITY, isReading: false };
+    const past = this.#objects.get(key) ?? nothing;
     this.#objects.set(key, past);
-    const to = Math.min(range.to, Date.now());
+    const from = range?.from ?? Date.now() - pastMilliseconds;
+    const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, Date.now());
+    for (const [line, entries] of past.lines) if (entries.every(({ at }) => at < from)) past.lines.delete(line);
     if (!past.isReading && to - past.readTo > lateMilliseconds + newestMilliseconds)
-      void this.#readOn(past, { id, from: Math.max(range.from, past.readTo), to });
-    return merged([...past.lines.values()].flat());
+      void this.#readOn(past, { id, from: Math.max(from, past.readTo), to });
+    // The newest lines alone are read again and again.
+    const isBehind = past.isReading && past.readTo < to - 4 * (lateMilliseconds + newestMilliseconds);
+    const note = past.problem ?? (isBehind ? 'The log is being read.' : undefined);
+    return { entries: merged([...past.lines.values()].flat()), ...(note === undefined ? {} : { note }) };
   }
 
   async #readOn(past: ObjectPast, query: TimeRange & { readonly id: string }): Promise<void> {
@@ -84,9 +98,9 @@ export class PastReader {
         }),
       );
       past.readTo = Math.min(...ends);
-      this.#onNote(undefined);
+      past.problem = undefined;
     } catch (error) {
-      this.#onNote(`The past of an object cannot be read: ${redact(toError(error).message)}`);
+      past.problem = `The log cannot be read: ${redact(toError(error).message)}`;
     }
     past.isReading = false;
   }
@@ -97,7 +111,7 @@ export class PastReader {
     return actions.filter((one) => one.id === id);
   }
 
-  /** Reads what has happened to the functions of these names, and what an operator has done. */
+  /** Reads what has happened to the functions of these names, and what an operator has done. Rejects if aborted. */
   async of(names: readonly string[], range: TimeRange, signal: AbortSignal): Promise<Past> {
     const notes = new Map<string, string>();
     const known: Known = async (what, reading) =>
@@ -106,10 +120,16 @@ export class PastReader {
         notes.set(what, `${what} cannot be read: ${redact(toError(error).message)}`);
         return undefined;
       });
-    const [actions = [], functions] = await Promise.all([
+    const read = new Map<string, FunctionPast>();
+    const [actions = []] = await Promise.all([
       known('The audit', this.#deps.actions(range)),
-      Promise.all(names.map(async (name) => await this.#ofFunction(name, range, { known, signal }))),
+      forEachConcurrently(functionsAtOnce, names, async (name) => {
+        signal.throwIfAborted();
+        read.set(name, await this.#ofFunction(name, range, { known, signal }));
+      }),
     ]);
+    signal.throwIfAborted();
+    const functions = names.flatMap((name) => read.get(name) ?? []);
     for (const { figures, isCut } of functions)
       if (isCut) notes.set(figures.name, `${figures.name} has more than ${maxPastLines} lines: choose a shorter time`);
     return {
@@ -123,7 +143,7 @@ export class PastReader {
     name: string,
     range: TimeRange,
     { known, signal }: { readonly known: Known; readonly signal: AbortSignal },
-  ): Promise<{ readonly entries: readonly PastEntry[]; readonly figures: FunctionFigures; readonly isCut: boolean }> {
+  ): Promise<FunctionPast> {
     const [lines, counts, deployment] = await Promise.all([
       known('The log of functions', this.#deps.linesBetween(name, range, signal)),
       known('What AWS counts of functions', this.#deps.countsOf(name, range)),
@@ -138,6 +158,12 @@ export class PastReader {
     };
   }
 }
+
+type FunctionPast = {
+  readonly entries: readonly PastEntry[];
+  readonly figures: FunctionFigures;
+  readonly isCut: boolean;
+};
 
 /** Reads what may be refused: undefined with a note. */
 type Known = <T>(what: string, reading: Promise<T>) => Promise<T | undefined>;

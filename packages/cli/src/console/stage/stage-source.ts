@@ -4,7 +4,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { unlessAborted } from 'outrigger/internal/core/async';
 import { toError, UserError } from 'outrigger/internal/core/errors';
-import { resyncQueue, timersQueue } from 'outrigger/internal/core/names';
+import { resyncQueue, timersQueue, wakeFunction } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { sleep } from 'outrigger/internal/core/time';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
@@ -18,7 +18,7 @@ import { splitId } from '../object-id.ts';
 import type { ConsoleSource } from '../source.ts';
 import type { ClusterFlow, System } from '../wire.ts';
 import { createDeadLetterReader } from './dead-letter-reader.ts';
-import { type LogLine, type PastDeps, PastReader } from './past-reader.ts';
+import { type LogLine, type PastDeps, PastReader, pastMilliseconds } from './past-reader.ts';
 
 /** A cluster of the table. `connect` throws UserError; it is absent while a cluster is being decommissioned. */
 export type StageCluster = {
@@ -56,9 +56,6 @@ const openMilliseconds = 15_000;
 const flowMilliseconds = 5_000;
 /** Until a line of a function can be read in CloudWatch Logs, usually. */
 const logDelayMilliseconds = 15_000;
-const sharedFunctions = [timersQueue, resyncQueue];
-/** How much of the past of an object is shown without a time range. */
-const pastMilliseconds = 24 * 3_600_000;
 /** A shared function that fails is invoked again within this time. */
 const troubleMilliseconds = 900_000;
 
@@ -75,6 +72,8 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   const { name, sqs, urlPrefix, operator, signal } = deps;
   const live = createLiveObjects(controllers, { logDelayMilliseconds });
   const { history } = live;
+  const wakers = controllers.some(({ declaration }) => declaration.wakes.length > 0) ? [wakeFunction] : [];
+  const sharedFunctions = [timersQueue, resyncQueue, ...wakers];
   const functions = [...controllers.map((one) => one.name), ...sharedFunctions];
   const members = new Map<string, Member>();
   const problems = new Map<string, string>();
@@ -157,11 +156,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   }
 
   const notes = new Map<string, string>();
-  const past = new PastReader(controllers, deps, (note) => {
-    if (note === undefined) notes.delete('past');
-    else notes.set('past', note);
-  });
-  const lastDay = { from: Date.now() - pastMilliseconds, to: Number.POSITIVE_INFINITY };
+  const past = new PastReader(controllers, deps);
   async function repeat(what: string, seconds: number, step: () => Promise<void>): Promise<void> {
     while (!signal.aborted) {
       await step().then(
@@ -223,14 +218,17 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
       return await readFlow(own);
     },
     queues: letters.read,
-    detail: async (id, own, range = lastDay) => {
+    detail: async (id, own, range) => {
       const { client, view } = members.get(splitId(id).cluster) ?? {};
       if (client === undefined || view === undefined) return undefined;
-      const earlier = past.ofObject(id, lastDay);
-      const found = await live.detail(id, { client, view, earlier, why }, own);
-      const isShown = ({ at }: { readonly at: number }) => at >= range.from && at <= range.to;
-      const more = [...past.ofObject(id, range), ...(await past.actionsOn(id, range))];
-      return found && { ...found, timeline: merged([...found.timeline, ...more]).filter(isShown) };
+      const lastDay = past.ofObject(id);
+      const found = await live.detail(id, { client, view, earlier: lastDay.entries, why }, own);
+      const shown = range ?? { from: Date.now() - pastMilliseconds, to: Number.POSITIVE_INFINITY };
+      const isShown = ({ at }: { readonly at: number }) => at >= shown.from && at <= shown.to;
+      const { entries, note } = range === undefined ? lastDay : past.ofObject(id, range);
+      const timeline = merged([...(found?.timeline ?? []), ...entries, ...(await past.actionsOn(id, shown))]);
+      const timelineNote = note === undefined ? {} : { timelineNote: note };
+      return found && { ...found, timeline: timeline.filter(isShown), ...timelineNote };
     },
     act: async (action, own) => {
       if (action.type === 'redrive' || action.type === 'delete')

@@ -30,10 +30,10 @@ export function HistoryView() {
   useEffect(() => {
     const abort = new AbortController();
     const of = range.value ?? { from: Date.now() - hour, to: Date.now() };
-    past.value = undefined;
+    [past.value, problem.value] = [undefined, ''];
     fetchPast(of, abort.signal).then(
       (found) => {
-        [past.value, problem.value] = [{ ...found, of }, ''];
+        past.value = { ...found, of };
       },
       (error: unknown) => {
         if (!abort.signal.aborted) problem.value = `The history cannot be read: ${String(error)}`;
@@ -63,7 +63,7 @@ export function HistoryView() {
         </p>
       ))}
       {past.value !== undefined && <Functions functions={past.value.functions} of={past.value.of} />}
-      {past.value !== undefined && <Entries entries={past.value.entries} />}
+      {past.value !== undefined && <Entries past={past.value} />}
       {past.value === undefined && problem.value === '' && <p class="card none">Reading the logs.</p>}
     </div>
   );
@@ -76,7 +76,7 @@ function Functions({ functions, of }: { readonly functions: readonly FunctionFig
         <h2 id="functions">
           Functions <span class="count">{functions.length}</span>
         </h2>
-        <p>As Lambda has counted them in this time; time-outs are errors, too</p>
+        <p>As Lambda has counted them in this time, cut to whole periods; time-outs are errors, too</p>
       </header>
       <div class="matrix-scroll" tabIndex={0} role="region" aria-label="Figures of the functions">
         <table class="figures-table">
@@ -122,9 +122,13 @@ function Figure({ value, isBad = false }: { readonly value: number | undefined; 
   return <td class={isBad && value > 0 ? 'bad' : ''}>{count(value)}</td>;
 }
 
-function Entries({ entries }: { readonly entries: readonly PastEntry[] }) {
+function Entries({ past: { entries, notes } }: { readonly past: Past }) {
   const { show = 'All' } = query.value;
   const shown = entries.filter(choices[show] ?? (() => true));
+  const nothing =
+    notes.length > 0
+      ? 'Not known: not everything could be read.'
+      : `Nothing${entries.length > 0 ? ' of this kind' : ''} was logged in this time.`;
   return (
     <section class="card" aria-labelledby="events">
       <header class="card-head">
@@ -145,7 +149,7 @@ function Entries({ entries }: { readonly entries: readonly PastEntry[] }) {
           </button>
         ))}
       </fieldset>
-      {shown.length === 0 && <p class="none">Nothing was logged in this time.</p>}
+      {shown.length === 0 && <p class="none">{nothing}</p>}
       <ol class="activity dated">
         {shown.slice(0, maxShown).map((entry, index) => (
           <EntryLine key={index} entry={entry} />

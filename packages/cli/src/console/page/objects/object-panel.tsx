@@ -99,7 +99,7 @@ export function ObjectPanel({ id }: { readonly id: string }) {
           <div class="panel-body" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
             {tab.value === 'Overview' && <Overview detail={detail.value} />}
             {tab.value === 'Timeline' && system.value?.mode === 'stage' && <Range fallback="last day" />}
-            {tab.value === 'Timeline' && <Timeline id={id} entries={detail.value.timeline} />}
+            {tab.value === 'Timeline' && <Timeline id={id} detail={detail.value} />}
             {tab.value === 'YAML' && <Yaml row={row} text={detail.value.yaml} />}
           </div>
         </>

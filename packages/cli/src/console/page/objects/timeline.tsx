@@ -1,24 +1,33 @@
 // What has happened to an object, newest first: each run with what caused it, its waterfall, and what it wrote.
-import type { FieldChange, TimelineEntry } from '../../wire.ts';
+import type { FieldChange, ObjectDetail, TimelineEntry } from '../../wire.ts';
 import { duration } from '../format.ts';
 import { LogLink, TraceLink } from '../parts/aws-links.tsx';
 import { Time } from '../parts/time.tsx';
 import { type Bar, barsOf, isQuiet, type Story, storiesOf } from './stories.ts';
 
-export function Timeline({ id, entries }: { readonly id: string; readonly entries: readonly TimelineEntry[] }) {
-  if (entries.length === 0) return <p class="none">Nothing has happened to it in this time.</p>;
+export function Timeline({
+  id,
+  detail: { timeline, timelineNote },
+}: {
+  readonly id: string;
+  readonly detail: ObjectDetail;
+}) {
+  const note = timelineNote ?? (timeline.length === 0 ? 'Nothing has happened to it in this time.' : undefined);
   return (
-    <ol class="timeline">
-      {storiesOf(entries).map((group) => {
-        const [story] = group;
-        if (story === undefined) return null;
-        return group.every(isQuiet) ? (
-          <Quiet key={keyOf(story)} id={id} runs={group} />
-        ) : (
-          <Told key={keyOf(story)} id={id} story={story} />
-        );
-      })}
-    </ol>
+    <>
+      {note !== undefined && <p class="none">{note}</p>}
+      <ol class="timeline">
+        {storiesOf(timeline).map((group) => {
+          const [story] = group;
+          if (story === undefined) return null;
+          return group.every(isQuiet) ? (
+            <Quiet key={keyOf(story)} id={id} runs={group} />
+          ) : (
+            <Told key={keyOf(story)} id={id} story={story} />
+          );
+        })}
+      </ol>
+    </>
   );
 }
 

@@ -6,12 +6,13 @@ import { Time } from './time.tsx';
 export function EntryLine({ entry: { at, type, id, text, failed, controller } }: { readonly entry: PastEntry }) {
   const row = id === undefined ? undefined : rows.value.get(id);
   const { from = '', to = '' } = query.value;
+  const [tag, name] = type === 'reconcile' ? [controller ?? type, ''] : [type, controller];
   return (
     <li>
       <Time at={at} />
-      <span class={`tag ${failed === true ? 'bad' : type}`}>{controller ?? type}</span>
+      <span class={`tag ${failed === true ? 'bad' : type}`}>{tag}</span>
       {row === undefined ? (
-        <span class="who">{id === undefined ? '' : displayName(id)}</span>
+        <span class="who">{id === undefined ? name : displayName(id)}</span>
       ) : (
         <a class="who" href={objectHref(row.id, from === '' ? {} : { from, to })}>
           {row.kind} {displayName(row.id)}
