@@ -143,10 +143,7 @@ export function createWatchLoop(
   /** Handles an object of a list. A known object is compared; for an unknown one the mode of the list decides. */
   function onListed(metadata: PartialObjectMetadata, mode: ListMode, start: string | undefined): void {
     const key = keyOf(metadata);
-    if (objects.get(key) !== undefined || mode === 'relist') {
-      onChanged(metadata);
-      return;
-    }
+    if (objects.get(key) !== undefined || mode === 'relist') return onChanged(metadata);
     const after = toTrackedObject(resource, metadata);
     if (mode === 'initial' || mode === 'restored') addLowPriority(allOwners(collection, key, after), run, acks);
     if (mode === 'expired' && isNewer(metadata.resourceVersion, start)) addKeys(allOwners(collection, key, after));

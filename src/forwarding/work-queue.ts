@@ -89,10 +89,7 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
   }
 
   function enqueue(id: string, entry: Entry, at: number, nowMs: number): void {
-    if (at <= nowMs) {
-      makeReady(id, entry);
-      return;
-    }
+    if (at <= nowMs) return makeReady(id, entry);
     delayed.set(id, { ...entry, at });
     firstDelayedAt = Math.min(firstDelayedAt, at);
   }

@@ -61,7 +61,7 @@ async function watch(server: TestApiServer, watchList: WatchList, checkpoint: Wa
   return { sent, until, lines };
 }
 
-it('only the listed namespaces are watched, each kind without namespaces once, and no request leaves them', async () => {
+it('X17: only the listed namespaces are watched, each kind without namespaces once, and no request leaves them', async () => {
   const server = await startApiServer({
     objects: ['shop', 'office', 'attic'].flatMap((name) => [place(name), namespaced('ConfigMap', name, `in-${name}`)]),
   });

@@ -228,11 +228,34 @@ describe.each(rows)('$controller.name', ({ controller, changed, options }) => {
     const children = await stage.children();
     expect(children).not.toEqual([]);
     await stage.client.request({ method: 'DELETE', path: own });
-    for (const { kind, object } of children)
-      await stage.client.request({ method: 'DELETE', path: pathOf(kind, object) });
+    const paths = children.map(({ kind, object }) => pathOf(kind, object));
+    for (const path of paths) await stage.client.request({ method: 'DELETE', path });
+    const written: string[] = [];
+    stage.disturb({
+      api: async (request, proceed) => {
+        if (isWrite(request)) written.push(request.path);
+        return await proceed();
+      },
+    });
     await stage.settle();
+    expect(written.filter((path) => paths.includes(path))).toEqual([]);
     for (const { kind, object } of children)
       expect(await getObject(stage.client, kind, object.metadata)).toBeUndefined();
+  });
+
+  it(`X15, M23: ${name}: a second owner of a child that is not its controller stays, and costs no write`, async () => {
+    await using stage = await settled();
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'beside', namespace: key.namespace } };
+    const { metadata } = await applyObject(stage.client, ConfigMap, owner, { fieldManager: 'another-client' });
+    const beside = { apiVersion: 'v1', kind: 'ConfigMap', name: 'beside', uid: metadata.uid };
+    for (const { kind, object } of await stage.children()) {
+      const ownerReferences = [...(object.metadata.ownerReferences ?? []), beside];
+      const body = { metadata: { ownerReferences } };
+      await stage.client.request({ method: 'PATCH', path: pathOf(kind, object), contentType: mergePatch, body });
+    }
+    expect(await writesOf(stage)).toEqual([]);
+    for (const { object } of await stage.children())
+      expect(object.metadata.ownerReferences).toContainEqual(expect.objectContaining(beside));
   });
 
   it.each([
@@ -249,8 +272,9 @@ describe.each(rows)('$controller.name', ({ controller, changed, options }) => {
         await stage.client.request({ method: 'PATCH', path, contentType: mergePatch, body: { metadata } });
       // The finalizer keeps it, as the garbage collector deletes what has a missing owner.
       await patch({ ownerReferences, finalizers: [hold] });
+      const taken = await getObject(stage.client, kind, object.metadata);
       await stage.settle();
-      expect((await getObject(stage.client, kind, object.metadata))?.metadata).toMatchObject({ ownerReferences });
+      expect(await getObject(stage.client, kind, object.metadata)).toEqual(taken);
       expect(JSON.stringify((await stage.subject())?.status)).toContain('"reason":"NotOwned"');
       await patch({ finalizers: null });
       await stage.client.request({ method: 'DELETE', path }).catch(() => undefined);

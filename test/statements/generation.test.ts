@@ -189,6 +189,13 @@ it.each(
   await period();
   expect(await isObserved()).toBe(true);
 
+  const labels = async () => (await Promise.all(owns.map(childrenOf))).flat().map((one) => one.metadata.labels);
+  const labelled = await labels();
+  for (const kind of owns)
+    for (const one of await childrenOf(kind)) await system.patch(kind, one.metadata.name, { metadata: { labels: null } });
+  await period();
+  expect(await labels()).toEqual(labelled);
+
   const made = await children();
   for (const kind of owns) for (const one of await childrenOf(kind)) await system.delete(kind, one.metadata.name);
   // A child with a finalizer is there until its own controller has finalized it.

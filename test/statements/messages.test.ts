@@ -32,8 +32,8 @@ it('X1: no message in the life of the samples carries more than a key and its ca
   }
 
   const keys = new Set(seen.flatMap(({ metadata }) => [metadata.name, metadata.uid ?? '']));
-  const contents = seen.flatMap(({ metadata: { labels, annotations }, spec, status }) =>
-    textsOf([labels, annotations, spec, status]),
+  const contents = seen.flatMap(({ metadata: { labels, annotations }, spec, status, data }) =>
+    textsOf([labels, annotations, spec, status, data]),
   );
   expect(contents).toEqual(expect.arrayContaining(['fleur-de-sel', 'True']));
   const secret = contents.filter((text) => !causes.includes(text) && !keys.has(text));

@@ -16,7 +16,7 @@ import { getObject, listPages } from '../../kube/client/read.ts';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
 import { withoutQueue } from '../../reconciling/without-queue.ts';
-import { type ObjectName, withStrays } from '../../sqs/message.ts';
+import { type Cause, type ObjectName, withStrays } from '../../sqs/message.ts';
 import { ownKinds, startServerOf } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
 import { clockAt } from './clock.ts';
@@ -46,8 +46,8 @@ export type Stage = AsyncDisposable & {
   readonly requests: readonly KubeRequest[];
   /** Sets what happens to the controller's requests, and to its calls by `fetch`; nothing if absent. */
   disturb(how?: { readonly api?: Disturb; readonly fetch?: DisturbFetch }): void;
-  /** Reconciles once, as one function would. Never throws. */
-  reconcile(): Promise<Outcome>;
+  /** Reconciles once, as one function would, by default because of a change. Never throws. */
+  reconcile(cause?: Cause): Promise<Outcome>;
   /**
    * Reconciles as long as it is requeued sooner than a converged object may be, each time when that is due: it waits
    * for something outside. Other requeues are not followed.
@@ -194,10 +194,9 @@ export async function openStage(
     },
   };
 
-  async function reconcile(): Promise<Outcome> {
+  async function reconcile(cause: Cause = { type: 'change', observedAt: clock.ms }): Promise<Outcome> {
     requests = [];
     const { group, plural: resource } = kind;
-    const cause = { type: 'change', observedAt: clock.ms } as const;
     const message = { controller: name, cluster: 'test', group, resource, ...key, cause, ...withStrays(strays) };
     deadline = { waitedSeconds: 0, controller: new AbortController() };
     const signal = AbortSignal.any([deadline.controller.signal, AbortSignal.timeout(reconcileSeconds * 1000)]);

@@ -124,8 +124,9 @@ export class DevScreen implements Disposable {
       ...{ rows: source?.rows() ?? [], faults: source?.faults ?? [], experiment: source?.experiments()[0] },
       log: this.#log.flatMap((text) => text.trimEnd().split('\n')),
     };
-    const { columns = 80, rows = 24 } = process.stdout;
-    const lines = picture(state, { columns, rows }).map(({ text, tone }) => `\u001b[2K${coloured(text, tone)}`);
+    // A terminal without a size has 0 of both.
+    const size = { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 };
+    const lines = picture(state, size).map(({ text, tone }) => `\u001b[2K${coloured(text, tone)}`);
     process.stdout.write(`\u001b[H${lines.join('\r\n')}`);
   };
 

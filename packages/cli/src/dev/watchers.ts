@@ -127,5 +127,7 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timer = setTimeout(() => child.kill('SIGKILL'), drainMilliseconds);
   child.kill('SIGTERM');
-  await once(child, 'exit').finally(() => clearTimeout(timer));
+  // It rejects if a signal cannot be sent: the process is gone.
+  await once(child, 'exit').catch(() => undefined);
+  clearTimeout(timer);
 }

@@ -104,6 +104,8 @@ export function httpQueueCalls(
       ...(signal === undefined ? {} : { signal }),
     };
     const request = http.request(options).end(body);
+    // Also after the response has begun, when the reader of its body gets the error.
+    request.on('error', () => undefined);
     request.once('timeout', () => request.destroy(new Error(`${action}: no response`)));
     const response: http.IncomingMessage = (await once(request, 'response'))[0];
     const received = await text(response);
