@@ -70,10 +70,18 @@ describe('K6: what is written and read, by kubectl', () => {
     }
   });
 
-  it('a text that kubectl and we read has one value, wherever it stands', () => {
-    const places = ['a: ', '- ', '"a": ', '!!str ', 'a: "', "a: '", 'a: |\n  ', 'a: >-\n  ', 'a:\t', ''];
-    const line = fc.tuple(fc.constantFrom(...places), text, fc.constantFrom('', '', '"', "'", ']', ': 1', ' # c'));
-    const texts = fc.sample(line, 6_000).map((parts) => `x:\n${parts.join('').replaceAll(/^/gm, '  ')}\n`);
+  const places = ['a: ', '- ', '"a": ', '!!str ', 'a: "', "a: '", 'a: |\n  ', 'a: >-\n  ', 'a:\t', ''];
+  const anywhere = fc.tuple(fc.constantFrom(...places), text, fc.constantFrom('', '', '"', "'", ']', ': 1', ' # c'));
+  const short = fc.string({ unit: fc.constantFrom(...'?:,a#-!! &*[]{}"\'~0\n|>%@`='), minLength: 1, maxLength: 6 });
+  const inFlow = fc.oneof(
+    fc.tuple(fc.constantFrom('a: [', '[', 'a: [b, '), short, fc.constant(']')),
+    fc.tuple(fc.constantFrom('a: {', '{', 'a: {b: '), short, fc.constant('}')),
+  );
+  it.each([
+    ['wherever it stands', anywhere, 6_000],
+    ['in [] and {}', inFlow, 12_000],
+  ])('a text that kubectl and we read has one value, %s', (_, line, number) => {
+    const texts = fc.sample(line, number).map((parts) => `x:\n${parts.join('').replaceAll(/^/gm, '  ')}\n`);
     let compared = 0;
     for (const [at, read] of readByKubectl(texts).entries()) {
       const ours = readByUs(texts[at] ?? '');

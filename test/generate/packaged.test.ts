@@ -123,11 +123,11 @@ describe('the packaged template', () => {
     expect(statement).toMatchObject({ Effect: 'Deny', Principal: '*', Action: 's3:*', Condition: condition });
   });
 
-  // Control T78.
   it.each(['on', 'null', 'outrigger'])('the stack of a fleet watcher names the project %s, as a text', (project) => {
     expect(Object(fleetWatcherStack(project)).Parameters.Project.Default).toBe(project);
   });
 
+  // Control T78.
   it('every role reads the clusters table in this account alone: another one may make a deleted bucket again', async () => {
     const roles = Object.values(parseTemplate(text).Resources).filter(({ Type }) => Type === 'AWS::IAM::Role');
     const { TaskRole } = Object(Object(fleetWatcherStack('outrigger')).Resources);

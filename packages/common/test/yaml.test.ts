@@ -25,6 +25,20 @@ describe('K6: YAML that people give', () => {
   });
 });
 
+describe('K6: what kubectl reads in another way in [] and {}', () => {
+  it.each(['[?a]', '{b, ?a}', '[:a]', '[a:]', '{a:,b: 1}', '[a :]', '{b: !,a}', '[![]]'])('%s is refused', (text) => {
+    expect(() => readYaml(`x: ${text}\n`)).toThrow('in [] and {} a');
+  });
+
+  it.each([
+    ['[? a, a?b, "?c"]', [{ a: null }, 'a?b', '?c']],
+    ['{a: , "b":1, c:d}', { a: null, b: 1, 'c:d': null }],
+    ['[http://a:80, !!str 1]', ['http://a:80', '1']],
+  ])('%s is read', (text, value) => {
+    expect(readYaml(`x: ${text}\n`)).toEqual({ x: value });
+  });
+});
+
 describe('K6: YAML that is written', () => {
   it('every hostile text is the same when it is read, as a value, a key, an item and deep inside', () => {
     for (const text of hostileTexts) {

@@ -1,5 +1,6 @@
 // What go-yaml v2 refuses or reads in another way, and the package yaml accepts: control characters, directives, tabs
-// in front of a node, and U+2028 and U+2029, which are line breaks of YAML 1.1. Each is refused.
+// in front of a node, U+2028 and U+2029, which are line breaks of YAML 1.1, and in [] and {} a ? in front of a text and
+// a colon behind one. Each is refused.
 import { CST, type Document, Lexer, Scalar, visit } from 'yaml';
 
 /** The text is not YAML as kubectl reads it. The message may quote the text. */
@@ -14,6 +15,28 @@ export function checkCharacters(text: string): void {
   // kubectl splits at ---, so what follows a directive is never in its document.
   if (/^(?:\s*(?:#.*)?\n)*%/.test(text)) throw new YamlError('a directive (%) is not allowed here; remove it');
   if (text.includes('\t')) checkTabs(text);
+  if (/[[{]/.test(text) && /[?!]|:\S/.test(text)) checkFlow(text);
+}
+
+/**
+ * In [] and {} a ? or : begins a key or a value also without a blank, and a colon without one behind it is part of its
+ * text.
+ */
+function checkFlow(text: string): void {
+  let [depth, isText, last] = [0, false, ''];
+  for (const token of new Lexer().lex(text)) {
+    const type = isText ? 'text' : (CST.tokenType(token) ?? '');
+    isText = type === 'scalar';
+    if (isText || token === '') continue;
+    if (depth > 0 && type === 'text' && /^[?:]/.test(token))
+      throw new YamlError(`in [] and {} a text that begins with ? or : has to be in quotes: ${token}`);
+    if ((last === 'colon' || last === 'tag') && (type === 'comma' || type.startsWith('flow-')))
+      throw new YamlError(`in [] and {} a ${last} needs a blank or a value behind it`);
+    if (type === 'flow-map-start' || type === 'flow-seq-start') depth += 1;
+    if (type === 'flow-map-end' || type === 'flow-seq-end') depth -= 1;
+    if (type === 'map-value-ind' && last === 'text') last = 'colon';
+    else if (last !== 'text' || (type !== 'space' && type !== 'newline')) last = type;
+  }
 }
 
 /** Outside of [] and {} no tab may stand before the first node of a line, or after the dash or ? in front of it. */
