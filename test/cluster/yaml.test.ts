@@ -77,7 +77,7 @@ describe('K6: what is written and read, by kubectl', () => {
     fc.tuple(fc.constantFrom('a: [', '[', 'a: [b, '), short, fc.constant(']')),
     fc.tuple(fc.constantFrom('a: {', '{', 'a: {b: '), short, fc.constant('}')),
   );
-  it.each([
+  it.each<[string, fc.Arbitrary<string[]>, number]>([
     ['wherever it stands', anywhere, 6_000],
     ['in [] and {}', inFlow, 12_000],
   ])('a text that kubectl and we read has one value, %s', (_, line, number) => {
