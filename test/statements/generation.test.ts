@@ -192,7 +192,8 @@ it.each(
   const labels = async () => (await Promise.all(owns.map(childrenOf))).flat().map((one) => one.metadata.labels);
   const labelled = await labels();
   for (const kind of owns)
-    for (const one of await childrenOf(kind)) await system.patch(kind, one.metadata.name, { metadata: { labels: null } });
+    for (const one of await childrenOf(kind))
+      await system.patch(kind, one.metadata.name, { metadata: { labels: null } });
   await period();
   expect(await labels()).toEqual(labelled);
 
