@@ -143,7 +143,10 @@ export function createWatchLoop(
   /** Handles an object of a list. A known object is compared; for an unknown one the mode of the list decides. */
   function onListed(metadata: PartialObjectMetadata, mode: ListMode, start: string | undefined): void {
     const key = keyOf(metadata);
-    if (objects.get(key) !== undefined || mode === 'relist') return onChanged(metadata);
+    if (objects.get(key) !== undefined || mode === 'relist') {
+      onChanged(metadata);
+      return;
+    }
     const after = toTrackedObject(resource, metadata);
     if (mode === 'initial' || mode === 'restored') addLowPriority(allOwners(collection, key, after), run, acks);
     if (mode === 'expired' && isNewer(metadata.resourceVersion, start)) addKeys(allOwners(collection, key, after));
@@ -217,13 +220,12 @@ export function createWatchLoop(
         endList(item.mode, item.resourceVersion);
         break;
       case 'changed':
-        if (!isCheckpointConfigMap(resource, item.metadata)) onChanged(item.metadata);
+      case 'deleted': {
+        const take = item.type === 'changed' ? onChanged : onDeleted;
+        if (!isCheckpointConfigMap(resource, item.metadata)) take(item.metadata);
         acks.advance(item.metadata.resourceVersion);
         break;
-      case 'deleted':
-        if (!isCheckpointConfigMap(resource, item.metadata)) onDeleted(item.metadata);
-        acks.advance(item.metadata.resourceVersion);
-        break;
+      }
       case 'bookmark':
         acks.advance(item.resourceVersion);
         break;

@@ -89,9 +89,11 @@ export function createWorkQueue({ dedupeWindowMs = 0 }: { readonly dedupeWindowM
   }
 
   function enqueue(id: string, entry: Entry, at: number, nowMs: number): void {
-    if (at <= nowMs) return makeReady(id, entry);
-    delayed.set(id, { ...entry, at });
-    firstDelayedAt = Math.min(firstDelayedAt, at);
+    if (at <= nowMs) makeReady(id, entry);
+    else {
+      delayed.set(id, { ...entry, at });
+      firstDelayedAt = Math.min(firstDelayedAt, at);
+    }
   }
 
   function forgetAccepted(nowMs: number): void {
@@ -203,8 +205,7 @@ function mergeItem(before: Entry | undefined, item: WorkItem): Entry {
     run: run ?? before?.queued.run,
     failures: before?.queued.failures ?? 0,
   };
-  const turns = before?.turns ?? new Set();
-  return { queued, pending, turns: turns.add(turnOf(item)) };
+  return { queued, pending, turns: (before?.turns ?? new Set<string>()).add(turnOf(item)) };
 }
 
 /**
