@@ -92,7 +92,7 @@ export const changeChecks: readonly SampleCheck[] = [
         const which = cause === undefined ? `message ${index + 1} of ten equal ones` : `a late ${cause.type}`;
         fail(`${which} caused ${writes}`, 'decide by what is in the cluster; count no messages in the module');
       }
-      expectSame(await stage.endState(), before, 'after equal and late messages', 'derive the children from spec alone');
+      expectSame(await stage.endState(), before, 'after equal and late ones', 'derive the children from spec alone');
     },
   },
   {
