@@ -54,9 +54,12 @@ export const cronJob = CronJob.controller('cron-job', {
       ...running,
       ...newest(jobs, 'Complete', spec.successfulJobsHistoryLimit),
       ...newest(jobs, 'Failed', spec.failedJobsHistoryLimit),
-    ];
-    // What is returned as it was is not written, and Jobs that are not returned are deleted.
-    const { failure } = await tryApplyAll(Job, [...kept, ...started]);
+    ].map((job) => job.metadata.name);
+    // An existing Job that is returned is not written, and one that is not returned is deleted.
+    const { failure } = await tryApplyAll(Job, (existing) => [
+      ...existing.filter((job) => kept.includes(job.metadata.name)),
+      ...started,
+    ]);
 
     const lastScheduleTime = failure === undefined && due !== undefined ? due.toISOString() : before;
     return {
