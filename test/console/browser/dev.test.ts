@@ -51,11 +51,11 @@ const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole
 
 describe('the console of outrigger dev', { timeout: 90_000 }, () => {
   it('the flow has every controller, and counts their reconciles', async () => {
-    await page.getByText('bitcoin-network').first().waitFor();
     const label = () => page.locator('svg.picture-svg').getAttribute('aria-label');
-    await eventually(label, (text) =>
-      expect(text).toMatch(/water-tank: \d+ waiting, \d+ in flight, [\d.]+ reconciles/),
-    );
+    await eventually(label, (text) => {
+      expect(text).toMatch(/water-tank: \d+ waiting, \d+ in flight, [\d.]+ reconciles/);
+      expect(text).toContain('bitcoin-network: ');
+    });
     await page.locator('.activity li').filter({ hasText: 'WaterTank north' }).first().waitFor({ timeout: 60_000 });
   });
 
