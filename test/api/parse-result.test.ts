@@ -7,8 +7,12 @@ import type { Finalized } from '../../src/api/result.ts';
 import { InvalidResultError, TerminalError } from '../../src/core/errors.ts';
 
 const widget = defineKind({
-  ...{ group: 'example.com', version: 'v1', kind: 'Widget', conditions: ['Built'] },
-  ...{ spec: z.object({}), status: z.object({ size: z.number().optional() }) },
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  spec: z.object({}),
+  status: z.object({ size: z.number().optional() }),
+  conditions: ['Built'],
 });
 const parseResult = createResultParser({ ...widget, conditions: ['Built'] });
 const because = (reason: string) => ({ conditions: { Built: { status: 'True', reason } } });
@@ -16,9 +20,9 @@ const { conditions } = because('Built');
 const good = { status: { size: 1 }, conditions };
 
 it('a result is handed on as it was said', () => {
-  expect(parseResult({ ...good, ...{ requeueAfterSeconds: 3 } })).toEqual({ ...good, requeueAfterSeconds: 3 });
+  expect(parseResult({ ...good, requeueAfterSeconds: 3 })).toEqual({ ...good, requeueAfterSeconds: 3 });
   const error = new Error('later');
-  expect(parseResult({ ...good, ...{ error } }).error).toBe(error);
+  expect(parseResult({ ...good, error }).error).toBe(error);
 });
 
 it.each([undefined, null])('a reconcile or a finalize that returns %s is refused, with what it returns', (nothing) => {

@@ -120,8 +120,14 @@ export class DevScreen implements Disposable {
     const { source, url } = this.#followed ?? {};
     const state: PictureState = {
       seconds: Math.floor((this.#paintedAt - this.#startedAt) / 1000),
-      ...{ url, flow: this.#flow, runs: this.#runs, shows: this.#shows, said: this.#said },
-      ...{ rows: source?.rows() ?? [], faults: source?.faults ?? [], experiment: source?.experiments()[0] },
+      url,
+      flow: this.#flow,
+      runs: this.#runs,
+      shows: this.#shows,
+      said: this.#said,
+      rows: source?.rows() ?? [],
+      faults: source?.faults ?? [],
+      experiment: source?.experiments()[0],
       log: this.#log.flatMap((text) => text.trimEnd().split('\n')),
     };
     // A terminal without a size has 0 of both.

@@ -31,7 +31,9 @@ export function judge(routes: readonly Route[], judgement: Judgement): readonly 
   });
   const others = routes.filter(({ from }) => !ended.some((one) => one.from === from));
   return [
-    ...[...silent, ...others.map((one) => judgeRoute(one, judgement)), ...judgeClusters(routes, judgement)],
+    ...silent,
+    ...others.map((one) => judgeRoute(one, judgement)),
+    ...judgeClusters(routes, judgement),
     ...latency(routes, judgement.find),
   ];
 }
