@@ -216,7 +216,7 @@ export const RoleBinding = /* @__PURE__ */ foreignKind<V1RoleBinding, 'RoleBindi
 });
 
 /** PriorityClass of scheduling.k8s.io/v1. */
-export const PriorityClass = /* @__PURE__ */ foreignKind<WithGeneration<V1PriorityClass>, 'PriorityClass', 'Cluster'>({
+export const PriorityClass = /* @__PURE__ */ foreignKind<V1PriorityClass, 'PriorityClass', 'Cluster'>({
   group: 'scheduling.k8s.io',
   version: 'v1',
   kind: 'PriorityClass',

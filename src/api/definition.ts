@@ -96,7 +96,6 @@ export function hasEvidence({ resource, evidence, statusSlice }: ControllerDecla
  * an object that is no longer selected.
  */
 export function marksHeldObjects({
-  resource,
   selector,
   finalizes,
   owns,
@@ -104,9 +103,8 @@ export function marksHeldObjects({
   statusSlice,
   evidence,
 }: ControllerDeclaration): boolean {
-  const writesConditions = resource.definition === undefined && statusSlice !== undefined;
-  const writesMetadata = finalizes || sets !== undefined || evidence !== undefined;
-  return selector !== undefined && (writesMetadata || owns.length > 0 || writesConditions);
+  const writes = finalizes || sets !== undefined || evidence !== undefined || statusSlice !== undefined;
+  return selector !== undefined && (writes || owns.length > 0);
 }
 
 /** A controller whose settings are read and whose clients are made. */

@@ -71,8 +71,8 @@ type ServedKind = Pick<KindDescription, 'group' | 'plural'>;
 /** Groups of Kubernetes itself with a dot. Other groups with a dot are of CustomResourceDefinitions. */
 const builtInGroups = [
   ...['admissionregistration', 'apiextensions', 'apiregistration', 'authentication', 'authorization', 'certificates'],
-  ...['coordination', 'discovery', 'events', 'flowcontrol.apiserver', 'networking', 'node', 'rbac.authorization'],
-  ...['resource', 'scheduling', 'storage'],
+  ...['coordination', 'discovery', 'events', 'flowcontrol.apiserver', 'internal.apiserver', 'networking', 'node'],
+  ...['rbac.authorization', 'resource', 'scheduling', 'storage', 'storagemigration'],
 ].map((name) => `${name}.k8s.io`);
 
 /** Returns whether a group is Kubernetes' own. */

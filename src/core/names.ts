@@ -152,10 +152,14 @@ export function clusterNames(project = defaultProject): ClusterNames {
   };
 }
 
+/** Returns whether this is the namespace of the watcher of any project. */
+export function isWatcherNamespace(namespace: string): boolean {
+  return /^outrigger(-.+)?-system$/.test(namespace);
+}
+
 /** Returns whether this is the key of a watch checkpoint, of any project. */
 export function isCheckpointKey({ namespace, name }: { readonly namespace: string; readonly name: string }): boolean {
-  const prefix = namespace.replace(/-system$/, '');
-  return /^outrigger(-|$)/.test(prefix) && namespace === `${prefix}-system` && name === `${prefix}-watch-checkpoint`;
+  return isWatcherNamespace(namespace) && name === namespace.replace(/system$/, 'watch-checkpoint');
 }
 
 /** The names of the default project. */

@@ -1,7 +1,7 @@
 // The list of the only namespaces of a project. A field selector has no `in`, so each namespace of the list has a list
 // and a watch of its own for every kind.
 import * as z from 'zod';
-import { systemNamespace } from './names.ts';
+import { isWatcherNamespace } from './names.ts';
 
 /** The most namespaces: beyond that the streams cost an API server more than a watch of all namespaces. */
 export const maxNamespaces = 20;
@@ -20,7 +20,7 @@ export const namespacesSchema = z
     z
       .string()
       .refine(isNamespaceName, 'must be the name of a namespace')
-      .refine((name) => name !== systemNamespace, 'is the namespace of the watcher'),
+      .refine((name) => !isWatcherNamespace(name), 'is the namespace of a watcher'),
   )
   .min(1)
   .max(maxNamespaces, `more than ${maxNamespaces} namespaces; watch all of them instead`)

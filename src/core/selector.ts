@@ -1,7 +1,7 @@
 // Which objects of its kind a controller reconciles. The watch and the resync use the selector to read less. The
 // function decides on the object that it has read, because messages also come from children, timers and commands.
 import { isRecord } from './json.ts';
-import { systemNamespace } from './names.ts';
+import { isWatcherNamespace } from './names.ts';
 
 /** A requirement of one label. `NotIn` and `DoesNotExist` match objects without the label, as in Kubernetes. */
 export type LabelExpression =
@@ -51,8 +51,8 @@ type SelectedObject = {
   };
 };
 
-/** The namespaces of the cluster itself and of the watcher, which a controller of Namespaces must name to select. */
-const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease', systemNamespace];
+/** The namespaces of the cluster itself. A controller of Namespaces must name them to select them, as a watcher's. */
+const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
 
 /** Returns whether an object is selected. Without a selector every object is. */
 export function isSelected(selector: Selector | undefined, object: SelectedObject): boolean {
@@ -67,8 +67,8 @@ export function mismatchOf(selector: Selector | undefined, object: SelectedObjec
   const place = namespace ?? (object.kind === 'Namespace' ? name : undefined);
   if (namespaces !== undefined && (place === undefined || !namespaces.includes(place)))
     return `namespaces ${namespaces.join(', ')}`;
-  if (namespaces === undefined && object.kind === 'Namespace' && systemNamespaces.includes(name))
-    return `namespaces with ${name}, which is one of the system`;
+  const isSystem = object.kind === 'Namespace' && (systemNamespaces.includes(name) || isWatcherNamespace(name));
+  if (namespaces === undefined && isSystem) return `namespaces with ${name}, which is one of the system`;
   const label = expressionsOf(selector).find((one) => !meets(one, labels[one.key]));
   if (label !== undefined) return `label ${textOfExpression(label)}`;
   const annotation = keys.find((key) => annotations[key] === undefined);

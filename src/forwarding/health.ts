@@ -4,7 +4,7 @@
 import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { IdleError, isForbidden, isNotFound } from '../kube/client/errors.ts';
+import { IdleError, isForbidden, isKindNotServed } from '../kube/client/errors.ts';
 
 /**
  * Bookmarks arrive every 60 s. A kind without any event for this long is not being watched. A watch of a server without
@@ -46,7 +46,7 @@ export type KindReport = {
   readonly kind: string;
   readonly lastEventAgeSeconds: number | undefined;
   readonly attemptAgeSeconds: number;
-  /** Whether the server serves the kind to the watcher; undefined before its first response. */
+  /** Whether the server serves the kind; undefined before it says so. */
   readonly served: boolean | undefined;
   /** The last error, until the next event arrives. */
   readonly error?: string;
@@ -71,6 +71,7 @@ export type Health = {
 };
 
 type LoopState = {
+  readonly kind: string;
   eventAt: number | undefined;
   openedAt: number | undefined;
   attemptAt: number;
@@ -88,11 +89,11 @@ type LoopState = {
 
 /** Creates the health of a watcher. `now` is in milliseconds. */
 export function createHealth(now: () => number): Health {
-  const kinds = new Map<string, LoopState>();
+  const loops: LoopState[] = [];
   const since = (at: number) => (now() - at) / 1000;
 
   const report = (): readonly KindReport[] =>
-    [...kinds].map(([kind, { eventAt, attemptAt, queued, error, served, lists, watchErrors, restarts }]) => ({
+    loops.map(({ kind, eventAt, attemptAt, queued, error, served, lists, watchErrors, restarts }) => ({
       kind,
       lastEventAgeSeconds: eventAt === undefined ? undefined : since(eventAt),
       attemptAgeSeconds: queued > 0 ? 0 : since(attemptAt),
@@ -106,7 +107,7 @@ export function createHealth(now: () => number): Health {
   /** The oldest of the last events of all kinds, except those that are not served; minus infinity if there is none. */
   const oldestEventAt = (): number => {
     const never = Number.NEGATIVE_INFINITY;
-    const expected = [...kinds.values()].filter(({ served }) => served !== false);
+    const expected = loops.filter(({ served }) => served !== false);
     if (expected.length === 0) return never;
     return Math.min(...expected.map(({ eventAt = never, openedAt = never }) => Math.max(eventAt, openedAt)));
   };
@@ -114,6 +115,7 @@ export function createHealth(now: () => number): Health {
   return {
     loop: (kind) => {
       const state: LoopState = {
+        kind,
         eventAt: undefined,
         openedAt: undefined,
         attemptAt: now(),
@@ -126,7 +128,7 @@ export function createHealth(now: () => number): Health {
         watchErrors: 0,
         restarts: 0,
       };
-      kinds.set(kind, state);
+      loops.push(state);
       return {
         attempted: () => {
           state.attemptAt = now();
@@ -155,7 +157,9 @@ export function createHealth(now: () => number): Health {
           Object.assign(state, { attemptAt: now(), openedAt: undefined, isIdle: thrown instanceof IdleError });
           state.watchErrors += 1;
           state.error = redact(toError(thrown).message);
-          if (isForbidden(thrown) || isNotFound(thrown)) state.served = false;
+          if (isKindNotServed(thrown)) state.served = false;
+          // A server refuses before it looks whether it has the kind.
+          else if (isForbidden(thrown)) state.served = undefined;
         },
         restarted: () => {
           state.attemptAt = now();

@@ -109,10 +109,11 @@ function matchesPredicate({ predicate }: Subscriber, before: TrackedObject, afte
 
 /**
  * The keys that an object affects for one subscriber. An object that is being deleted counts for its controller also
- * outside of the selection: it may have a finalizer from before the selection.
+ * outside of the selection: it may have a finalizer from before the selection. If a kind is watched in some namespaces,
+ * the role may forbid it the others.
  */
 function keysFor(
-  { subscribers }: WatchedResource,
+  { subscribers, namespaces: watched }: WatchedResource,
   index: number,
   key: Key,
   { references, deleting }: TrackedObject,
@@ -123,7 +124,8 @@ function keysFor(
   const isWithin = namespaces === undefined || namespaces.includes(key.namespace ?? key.name);
   if (forwardsOwnKey(subscriber)) {
     const isSelected = !selectsByMetadata(subscriber) || references.some((one) => one.subscriber === index);
-    return (isSelected && isWithin) || (subscriber.as === 'primary' && deleting) ? [key] : [];
+    const isHeld = subscriber.as === 'primary' && deleting && (isWithin || watched === undefined);
+    return (isSelected && isWithin) || isHeld ? [key] : [];
   }
   if (!isWithin) return [];
   const scope = subscriber.primary.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {};

@@ -46,7 +46,10 @@ export function createWatchLoops(
     };
   for (const resource of resources) {
     for (const namespace of (resource.namespaced ? (resource.namespaces ?? namespaces) : undefined) ?? [undefined]) {
-      const kind = [collectionName(resource), ...(namespace === undefined ? [] : [namespace])].join('/');
+      const name = collectionName(resource);
+      // Controllers may read a kind in two versions.
+      const isTwice = resources.some((one) => one !== resource && isSameKind(one, resource));
+      const kind = [isTwice ? `${name}/${resource.version}` : name, namespace].filter(Boolean).join('/');
       const loopDeps = {
         ...deps,
         requeueOwners: requeueOwnersOf(resource, namespace),

@@ -1,23 +1,26 @@
-// Which changes of a kind count: built-in kinds that have no generation, and those that change so often that a
+// Which changes of a kind count: built-in kinds that have a generation, and those that change so often that a
 // controller of them says what counts [tried on kube-apiserver 1.36.3].
 import type { ControllerDeclaration } from '../api/definition.ts';
-import type { KindDescription } from '../core/kind-names.ts';
+import { isBuiltInGroup, type KindDescription } from '../core/kind-names.ts';
 import type { Subscriber } from '../core/watch-list.ts';
 
-type Named = Pick<KindDescription, 'group' | 'kind'>;
+type Named = Pick<KindDescription, 'group' | 'kind'> & { readonly aggregated?: boolean };
 
-/** Built-in kinds without metadata.generation. Custom resources always have one. */
-const withoutGeneration: Readonly<Record<string, readonly string[]>> = {
-  '': [
-    ...['ConfigMap', 'Endpoints', 'Event', 'LimitRange', 'Namespace', 'Node', 'PersistentVolume'],
-    ...['PersistentVolumeClaim', 'ResourceQuota', 'Secret', 'Service', 'ServiceAccount'],
+/** The built-in kinds of which each change of the content raises metadata.generation. That of PriorityClass stays 1. */
+const withGeneration: Readonly<Record<string, readonly string[]>> = {
+  '': ['Pod', 'PodTemplate', 'ReplicationController'],
+  'admissionregistration.k8s.io': [
+    ...['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding', 'MutatingWebhookConfiguration'],
+    ...['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'ValidatingWebhookConfiguration'],
   ],
-  autoscaling: ['HorizontalPodAutoscaler'],
-  'apiregistration.k8s.io': ['APIService'],
-  'coordination.k8s.io': ['Lease'],
-  'events.k8s.io': ['Event'],
-  'rbac.authorization.k8s.io': ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
-  'storage.k8s.io': ['StorageClass'],
+  'apiextensions.k8s.io': ['CustomResourceDefinition'],
+  apps: ['DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'],
+  batch: ['CronJob', 'Job'],
+  'discovery.k8s.io': ['EndpointSlice'],
+  'flowcontrol.apiserver.k8s.io': ['FlowSchema', 'PriorityLevelConfiguration'],
+  'networking.k8s.io': ['Ingress', 'IngressClass', 'NetworkPolicy'],
+  policy: ['PodDisruptionBudget'],
+  'resource.k8s.io': ['DeviceClass', 'DeviceTaintRule', 'ResourceSlice'],
 };
 
 /** What writes to one object of a kind that changes often, and how often. */
@@ -36,9 +39,9 @@ const changingOften: Readonly<Record<string, Readonly<Record<string, string>>>> 
 /** The kinds whose objects hold up a drain, a scale-down or a volume while a finalizer is on them. */
 const heldUp = ['Node', 'PersistentVolume', 'PersistentVolumeClaim', 'Pod'];
 
-/** Returns whether the API server counts the generations of a kind. */
-export function hasGeneration({ group, kind }: Named): boolean {
-  return withoutGeneration[group]?.includes(kind) !== true;
+/** Returns whether the API server counts the changes of a kind's objects: it does for every custom resource. */
+export function hasGeneration({ group, kind, aggregated = false }: Named): boolean {
+  return isBuiltInGroup(group) ? withGeneration[group]?.includes(kind) === true : !aggregated;
 }
 
 /** Returns what changes an object of a kind that changes often; undefined for other kinds. */

@@ -205,8 +205,9 @@ async function runOnCluster(
 
 type PostponedReason = Extract<Outcome, { type: 'postponed' }>['reason'];
 
-function isGone({ outcome }: ReconcileReport): boolean {
-  return outcome.type === 'nothing' && outcome.reason === 'gone';
+/** Whether the object was not found. One with an orphan was: its cluster is the right one. */
+function isGone({ outcome, orphan }: ReconcileReport): boolean {
+  return orphan === undefined && outcome.type === 'nothing' && outcome.reason === 'gone';
 }
 
 /** Whether a key that is gone was seen in another cluster than the one that its entry names now. */

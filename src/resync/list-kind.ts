@@ -162,8 +162,8 @@ const pageSeconds = 30;
  * responds would hold a function for half of the time.
  */
 const responseSeconds = 5;
-/** With less time than this, the rest of the list is left to the next message. */
-const reserveMs = 10_000;
+/** With less time than for another page and its keys, the rest of the list is left to the next message. */
+const reserveMs = (pageSeconds + 10) * 1000;
 /**
  * A controller's queue with at most this many messages is idle, unless they wait and none of them is in flight: the
  * controller is paused then. Changes that are unobserved while it is idle count as missed.

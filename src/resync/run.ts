@@ -121,6 +121,8 @@ const depthsAtOnce = 10;
 /** How soon a failed list is retried, which doubles with each failure of a run. */
 const retrySeconds = 30;
 const maxRetrySeconds = 240;
+/** How long the message of a list that its deadline has ended may take to be sent: less than the function still has. */
+const retrySendMs = 1_000;
 
 /** Lists the kind of one record. Returns whether the record may be deleted. An error affects only this record. */
 async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTime): Promise<boolean> {
@@ -165,7 +167,8 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
     if (failures >= counted) deps.metrics.count(metricNames.resyncFailures, 1, { cluster });
     // Once in a run: the alarm is for two runs.
     if (failures === counted) deps.metrics.trouble(cluster, isEntry ? 'invalid-entry' : 'not-listed');
-    return await retrySoon(deps, { ...message, failures: failures + 1 }, time.signal);
+    const signal = time.signal.aborted ? AbortSignal.timeout(retrySendMs) : time.signal;
+    return await retrySoon(deps, { ...message, failures: failures + 1 }, signal);
   }
 }
 

@@ -173,7 +173,7 @@ function observedMetrics(sources: ReadonlyMap<string, MetricsSource>): readonly 
     ),
     gauge(
       'outrigger_watcher_served',
-      'Whether the API server serves a kind to the watcher (0: it responds with 403 or 404).',
+      'Whether the API server serves a kind to the watcher (0: it responds with 404).',
       ({ served }) => (served === undefined ? undefined : Number(served)),
     ),
     counter('outrigger_watcher_lists_total', 'Lists of a whole kind that were started.', ({ lists }) => lists),

@@ -1,7 +1,7 @@
 // When a watcher is ready and when it is alive. In an outage of the API server it is alive and not ready. The HTTP
 // endpoints are test/watcher/http.test.ts.
 import { describe, expect, it } from 'vitest';
-import { createHealth, observedClient } from '../../src/forwarding/health.ts';
+import { createHealth, type LoopHealth, observedClient } from '../../src/forwarding/health.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../../src/kube/client/client.ts';
 import { ApiError, ConnectError, IdleError } from '../../src/kube/client/errors.ts';
 import { createListLimiter } from '../../src/kube/client/limit-lists.ts';
@@ -19,7 +19,7 @@ const create = (...kinds: string[]) => {
     },
   };
 };
-const notFound = new ApiError('GET /x', 404, undefined);
+const notFound = new ApiError('GET /x', 404, '404 page not found');
 const forbidden = new ApiError('GET /x', 403, undefined);
 
 describe('Health.ready', () => {
@@ -37,17 +37,32 @@ describe('Health.ready', () => {
     expect(at(91).ready).toBe(true);
   });
 
-  it.each([notFound, forbidden])('a watcher is ready if one of its kinds fails with %s', (error) => {
+  it('a watcher is ready if the API server does not serve one of its kinds', () => {
     const { loops, at, health } = create('a', 'b');
     loops[0]?.received();
-    loops[1]?.recordError(error);
+    loops[1]?.recordError(notFound);
     expect(at(0).ready).toBe(true);
-    expect(health.report()).toMatchObject([{ watchErrors: 0 }, { watchErrors: 1, error: error.message }]);
+    expect(health.report()).toMatchObject([{ watchErrors: 0 }, { watchErrors: 1, error: notFound.message }]);
+  });
+
+  it.each([
+    ['from its start', forbidden, () => undefined],
+    ['that was watched', forbidden, (loop: LoopHealth) => loop.received()],
+    ['that was not served', forbidden, (loop: LoopHealth) => loop.recordError(notFound)],
+    ['that a load balancer answers', new ApiError('GET /x', 404, '<html>'), () => undefined],
+  ])('a watcher is not ready, and not seen, while the API server refuses a kind %s', (_, error, before) => {
+    const { loops, at, health } = create('a', 'b');
+    for (const loop of loops.slice(1)) before(loop);
+    at(91);
+    loops[0]?.received();
+    loops[1]?.recordError(error);
+    expect(at(91).ready).toBe(false);
+    expect(health.lastSeenAt() ?? 0).toBe(0);
   });
 
   it('a watcher is not ready if no kind is served', () => {
     const { loops, at } = create('a');
-    loops[0]?.recordError(forbidden);
+    loops[0]?.recordError(notFound);
     expect(at(0).ready).toBe(false);
   });
 

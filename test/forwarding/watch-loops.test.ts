@@ -8,11 +8,13 @@ import { noCheckpoint, type WatchCheckpoint } from '../../src/checkpoint/checkpo
 import { controllerLabel, ownerAnnotation } from '../../src/core/names.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../../src/core/watch-list.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { ConfigMap, Namespace, Secret } from '../../src/kubernetes.ts';
+import { ConfigMap, Namespace, PriorityClass, Secret } from '../../src/kubernetes.ts';
 import { inNamespaces } from '../../src/outrigger.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { startApiServer, type TestApiServer } from '../../src/testing/api-server.ts';
 import { startWatcher } from '../../src/watcher/start.ts';
+import { listOf, openWatch } from '../kube/watch/watch-script.ts';
+import { sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const collection = ({
@@ -37,7 +39,11 @@ const namespaced = (kind: string, namespace: string, name: string, metadata: obj
 const place = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
 /** Starts a watcher, and collects what it sends: `queue namespace/name`. */
-async function watch(server: TestApiServer, watchList: WatchList, checkpoint: WatchCheckpoint = noCheckpoint) {
+async function watch(
+  server: Pick<TestApiServer, 'client'>,
+  watchList: WatchList,
+  checkpoint: WatchCheckpoint = noCheckpoint,
+) {
   const sent: string[] = [];
   const { log, lines } = createRecorder();
   let changed = Promise.withResolvers<void>();
@@ -58,7 +64,7 @@ async function watch(server: TestApiServer, watchList: WatchList, checkpoint: Wa
   const until = async (key: string) => {
     while (!sent.includes(key)) await changed.promise;
   };
-  return { sent, until, lines };
+  return { sent, until, lines, health: watcher.health };
 }
 
 it('X17: only the listed namespaces are watched, each kind without namespaces once, and no request leaves them', async () => {
@@ -88,6 +94,54 @@ it('X17: only the listed namespaces are watched, each kind without namespaces on
   expect([...entries].sort()).toEqual(
     ['configmaps/office', 'configmaps/shop', 'namespaces/', 'secrets/office', 'secrets/shop'].sort(),
   );
+});
+
+it('a watcher of a kind in two versions is not ready while it can watch one of them only', async () => {
+  const server = await startWireServer(({ path, query }, response) => {
+    if (path.includes('/v2/')) return sendJson(response, 503, statusOf(503, 'ServiceUnavailable'));
+    return query.watch === 'true' ? openWatch(response) : sendJson(response, 200, listOf('100'));
+  });
+  const [first, second] = ['v2', 'v1'].map((version) => {
+    const names = { group: 'a.example.com', version, plural: 'dishes', kind: 'Dish', namespaced: true };
+    const subscriber = { controller: version, as: 'primary', primary: names, predicate: 'generation' } as const;
+    return { ...names, subscribers: [subscriber] };
+  });
+  if (first === undefined || second === undefined) throw new Error('two versions');
+  const { health, lines } = await watch({ client: server.client() }, { version: 1, resources: [first, second] });
+  await expect.poll(() => lines.some(({ message }) => message === 'collection listed')).toBe(true);
+  await expect.poll(() => lines.some(({ message }) => message === 'watch failed, retrying')).toBe(true);
+  expect(health.ready()).toBe(false);
+  expect(health.report().map(({ kind }) => kind)).toEqual(['dishes.a.example.com/v2', 'dishes.a.example.com/v1']);
+});
+
+it('an object that is deleted where another controller alone may read its kind is not sent', async () => {
+  const claim = ConfigMap.controller('claim', {
+    ...{ reads: [inNamespaces(Secret, ['vault'])], reconcile: async () => undefined },
+    watches: [{ kind: Secret, label: 'for' }],
+  });
+  const all = Secret.controller('all', { reconcile: async () => undefined });
+  const held = { finalizers: ['a.example.com/b'] };
+  const objects = ['vault', 'shop'].flatMap((name) => [place(name), namespaced('Secret', name, 'held', held)]);
+  const server = await startApiServer({ objects });
+  onTestFinished(server.close);
+  const { until, sent } = await watch(server, watchListOf([claim, all], undefined, ['shop']));
+  await until('timers shop/held');
+  for (const namespace of ['vault', 'shop']) await server.delete(Secret, { namespace, name: 'held' });
+  await until('all.fifo shop/held');
+  expect(sent.filter((key) => key.includes('vault/'))).toEqual([]);
+});
+
+it('a change of a kind whose generation does not count its changes is sent', async () => {
+  const rank = (description: string) => ({
+    ...{ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'high' }, value: 1, description },
+  });
+  const server = await startApiServer({ objects: [rank('one')] });
+  onTestFinished(server.close);
+  const watchList = watchListOf([PriorityClass.controller('rank', { reconcile: async () => undefined })]);
+  const { until } = await watch(server, watchList);
+  await until('timers /high');
+  await server.apply(rank('two'));
+  await until('rank.fifo /high');
 });
 
 it('an object outside of the namespaces in the selector of a watch is not sent, also if the kind is read there', async () => {

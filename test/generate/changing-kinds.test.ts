@@ -30,6 +30,10 @@ const Certificate = foreignKind<object, 'Certificate'>({
   version: 'v1',
   kind: 'Certificate',
 });
+const RuntimeClass = foreignKind<object, 'RuntimeClass'>({ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass' });
+const Metrics = foreignKind<object, 'Metrics'>({
+  ...{ group: 'a.example.com', version: 'v1', kind: 'Metrics', aggregated: true },
+});
 
 const Own = defineKind({
   ...{ group: 'a.example.com', version: 'v1', kind: 'Own', spec: z.object({}), status: z.object({}), conditions: [] },
@@ -42,8 +46,12 @@ it('status writes are sent of kinds without a generation, and where changes: any
     Certificate.controller('foreign', { reconcile }),
     Namespace.controller('without-generation', { reconcile }),
     Node.controller('nodes', { changes: 'metadata', reconcile }),
+    RuntimeClass.controller('unlisted', { reconcile }),
+    Metrics.controller('aggregated', { reconcile }),
   ].map((one) => watchListOf([one]).resources[0]?.subscribers.map(({ predicate }) => predicate));
-  expect(predicates.flat()).toEqual(['metadata', 'resourceVersion', 'metadata', 'resourceVersion', 'metadata']);
+  expect(predicates.flat()).toEqual([
+    ...['metadata', 'resourceVersion', 'metadata', 'resourceVersion', 'metadata', 'resourceVersion', 'resourceVersion'],
+  ]);
 });
 
 it('a watched kind is sent at every write, and without those of the status where changes: metadata is declared', () => {

@@ -69,7 +69,7 @@ it.each<[string, unknown, string | undefined]>([
   ['a list', ['shop', 'office'], undefined],
   ['an empty list', [], 'namespaces'],
   ['a name that is none', ['shop/office'], 'must be the name of a namespace'],
-  ['the namespace of the watcher', ['outrigger-system'], 'is the namespace of the watcher'],
+  ['the namespace of a watcher', ['outrigger-system'], 'is the namespace of a watcher'],
   ['a namespace twice', ['shop', 'shop'], 'twice'],
   ['more than 20', Array.from({ length: 21 }, (_, index) => `n${index}`), 'more than 20'],
 ])('package.json may have %s of namespaces', async (_, given, problem) => {

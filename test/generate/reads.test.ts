@@ -186,7 +186,7 @@ it.each<[string, Partial<ControllerDeclaration>, string]>([
   [
     'a kind that is watched in the namespace of the watcher',
     { reads: [inNamespaces(Secret, ['certs', 'outrigger-system'])], watches: [{ kind: Secret }] },
-    "watches has secrets, and outrigger-system is the watcher's own namespace; drop either",
+    'watches has secrets, and outrigger-system is the namespace of a watcher; drop either',
   ],
 ])('generate refuses reads in named namespaces of %s', (_, declaration, text) => {
   expect(() => generatedFiles([zoneWith(declaration)])).toThrow(text);

@@ -117,6 +117,16 @@ it('B19: a key that is gone in another cluster than the one it was seen in is po
   expect(timers().map(({ name }) => name)).toEqual(['north', 'later']);
 });
 
+it('an object that was lost before its finalize was done is a dead letter, also if its cluster cannot be compared', async () => {
+  const orphan = { uid: 'u', reason: 'finalize failed', object: '{}' };
+  const { run, seen, timers, deadLetters } = setUp({ ...gone, orphan });
+  const client = createClient({ server: new URL('http://127.0.0.1:1') });
+  seen.clusterAnswer = { type: 'client', client, isOther: async () => Promise.reject(new Error('no uid')) };
+  expect(await run([record('north', { clusterUid: 'uid-of-a' })])).toEqual([]);
+  expect(timers()).toEqual([]);
+  expect(deadLetters()).toMatchObject([{ attributes: { reason: 'finalize failed' } }]);
+});
+
 it('a message of a cluster that is being decommissioned is deleted, and is logged', async () => {
   const { run, seen, queues, reconciled, lines, counts } = setUp();
   seen.clusterAnswer = { type: 'decommissioning' };

@@ -2,7 +2,7 @@
 // system: an object that enters the selection, and one that leaves it.
 import { expect, it } from 'vitest';
 import type { Selector } from '../../src/core/selector.ts';
-import { ConfigMap, Service } from '../../src/kubernetes.ts';
+import { ConfigMap, Namespace, Service } from '../../src/kubernetes.ts';
 import { startSystem } from '../../src/testing.ts';
 
 const hostname = 'dns.example.com/hostname';
@@ -41,6 +41,17 @@ it('an object gets the finalizer with the annotation of the selector, and is fin
   const selected = await after({ annotations: { [hostname]: '' } });
   expect(selected).toMatchObject({ records: 1, finalizers: ['outrigger.dev/dns'] });
   expect(await after({ annotations: {} })).toEqual(nothing);
+});
+
+it('a controller of Namespaces that names none leaves those of the watchers alone, of any project', async () => {
+  const selector = { matchExpressions: [{ key: 'ignore', operator: 'DoesNotExist' }] } as const;
+  const counter = Namespace.controller('counter', { selector, reconcile: async () => undefined });
+  await using system = await startSystem({ controllers: [counter] });
+  for (const name of ['outrigger-system', 'outrigger-cafes-system', 'outrigger-cafes'])
+    await system.cluster.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await system.settled();
+  const done = system.reconciles.filter(({ outcome }) => outcome === 'done').map(({ object }) => object);
+  expect(done.filter((name) => name.startsWith('outrigger'))).toEqual(['outrigger-cafes']);
 });
 
 /** Labels that the selector matches, and labels that it does not match. */

@@ -168,17 +168,25 @@ it.each([
   await settles();
 });
 
-const glazer = widget.statusSlice({ status: ['coat'], conditions: ['Glazed'] }).controller('widget-glazer', {
+const glazed = widget.statusSlice({ status: ['coat'], conditions: ['Glazed'] });
+const glazing = {
   selector: { matchLabels: { glaze: 'yes' } },
-  reconcile: async () => ({ status: { coat: 'clear' }, conditions: { Glazed: { status: 'True', reason: 'Done' } } }),
-  finalize: async () => 'done',
-});
+  reconcile: async () =>
+    ({ status: { coat: 'clear' }, conditions: { Glazed: { status: 'True', reason: 'Done' } } }) as const,
+};
+const glazer = glazed.controller('widget-glazer', { ...glazing, finalize: async () => 'done' });
+const plainGlazer = glazed.controller('widget-glazer', glazing);
 it.each([
-  ['its fields are the only ones', async () => undefined],
-  ['its managed fields are cleared', clear],
-  ['another client applies them', async () => await applyBy('someone', { conditions: (await statusOf()).conditions })],
-])('N1b: the slice of an object that leaves the selection is given up when %s', async (_, share) => {
-  const glaze = widgets.reconcileBy(glazer);
+  ['its fields are the only ones', glazer, async () => undefined],
+  ['nothing else is written', plainGlazer, async () => undefined],
+  ['its managed fields are cleared', glazer, clear],
+  [
+    'another client applies them',
+    glazer,
+    async () => await applyBy('someone', { conditions: (await statusOf()).conditions }),
+  ],
+])('N1b: the slice of an object that leaves the selection is given up when %s', async (_, controller, share) => {
+  const glaze = widgets.reconcileBy(controller);
   await apply('a', { size: 3 }, { labels: { glaze: 'yes' } });
   expect((await glaze('a')).outcome).toEqual({ type: 'done' });
   await share();

@@ -2,7 +2,7 @@
 import type { ControllerDeclaration } from 'outrigger/internal/api/definition';
 import { kindOfRead } from 'outrigger/internal/api/reads';
 import { isSameKind } from 'outrigger/internal/core/kind-names';
-import { systemNamespace } from 'outrigger/internal/core/names';
+import { isWatcherNamespace } from 'outrigger/internal/core/names';
 import { isNamespaceName } from 'outrigger/internal/core/namespaces';
 
 /** Returns the problem of a controller's reads; undefined for none. */
@@ -25,8 +25,9 @@ export function readProblem({ resource, owns, reads, watches }: ControllerDeclar
     if (outside !== undefined)
       return `${field}: a selector in watches names ${outside}, where ${kind.plural} are not read; add it here`;
     // Its Role of the checkpoint would have the name of that of the kind.
-    if (namespaces.includes(systemNamespace) && watched.length > 0)
-      return `${field}: watches has ${kind.plural}, and ${systemNamespace} is the watcher's own namespace; drop either`;
+    const ofWatcher = namespaces.find(isWatcherNamespace);
+    if (ofWatcher !== undefined && watched.length > 0)
+      return `${field}: watches has ${kind.plural}, and ${ofWatcher} is the namespace of a watcher; drop either`;
   }
   return undefined;
 }
