@@ -1,6 +1,5 @@
 // A batch of messages of one controller: groups the records by key, reconciles each key once, and deletes the messages
 // that are done. A message is deleted last, after its follow-up (timer or dead letter) has been accepted.
-
 import { unlessAborted } from '../core/async.ts';
 import { type MetricLabels, type Metrics, metricNames } from '../core/metrics.ts';
 import type { QueueRecord } from '../sqs/record.ts';
@@ -15,43 +14,31 @@ export type BatchDeps = DispatchDeps & {
   /** Absent: the sender check is off. */
   readonly senders?: SenderCheck | undefined;
   /** Deletes messages by their receipt handles. A failure is harmless: the message is received again. */
-  readonly deleteMessages: (
-    receiptHandles: readonly string[],
-    options: { readonly signal: AbortSignal },
-  ) => Promise<void>;
+  readonly deleteMessages: (receiptHandles: readonly string[], options: UntilAborted) => Promise<void>;
   /** Returns the records that no other function can receive while the batch is processed. Absent: all. */
-  readonly claim?: (
-    records: readonly QueueRecord[],
-    options: { readonly signal: AbortSignal },
-  ) => Promise<readonly QueueRecord[]>;
+  readonly claim?: (records: readonly QueueRecord[], options: UntilAborted) => Promise<readonly QueueRecord[]>;
   /** Resolves after this many milliseconds, or when the signal aborts. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Ends the process: the only way to stop a reconcile that ignores its signal. */
   readonly exitProcess: (reason: string) => never;
 };
 
-/**
- * The time limits of a batch, in milliseconds: of its reconciles, and until the process exits if a reconcile ignores
- * its signal. The second one includes the time to report that.
- */
-export type BatchLimits = { readonly reconcileMs: number; readonly graceMs: number };
+/** Milliseconds for the reconciles, and until the process exits if one ignores its signal: time to report that. */
+type BatchLimits = { readonly reconcileMs: number; readonly graceMs: number };
 
-/**
- * From this time on, finished messages are deleted immediately: a function that times out cannot report partial
- * failures.
- */
+type UntilAborted = { readonly signal: AbortSignal };
+
+/** Processes a batch. Returns the ids of the messages that must stay on the queue. */
+export type RunBatch = (records: readonly QueueRecord[], limits: BatchLimits) => Promise<readonly string[]>;
+
+/** From this time on, finished messages are deleted at once: a function that times out reports no partial failures. */
 const earlyDeleteMs = 1_000;
 
 /** The time limit of the last deletions: the function's own deadline is near. */
 const lastDeleteMs = 1_000;
 
-/**
- * Creates a function that processes a controller's batches. It returns the ids of the messages that must stay on the
- * queue.
- */
-export function createBatch(
-  given: BatchDeps,
-): (records: readonly QueueRecord[], limits: BatchLimits) => Promise<readonly string[]> {
+/** Creates a function that processes a controller's batches. */
+export function createBatch(given: BatchDeps): RunBatch {
   const { isKnownCluster = () => true } = given;
   const deps = { ...given, metrics: labelKnownClusters(given.metrics, isKnownCluster) };
   return async (records, limits) => await new Batch(deps, records, limits).run();
@@ -81,7 +68,6 @@ class Batch {
     this.#remaining = new Set(records.map(({ messageId }) => messageId));
   }
 
-  /** Returns the ids of the messages that must stay on the queue. */
   async run(): Promise<readonly string[]> {
     const deadline = this.#unlessFinished(this.#limits.reconcileMs, () => this.#work.abort(new Error('out of time')));
     const { groups, refused } = await this.#accept();
@@ -199,15 +185,9 @@ class Batch {
   }
 }
 
-/**
- * Reports a refused record, and sends its dead letter. Returns whether the record may be deleted. Dead letters of
- * refused senders are limited: above that, the messages are only counted.
- */
-async function reportRefused(
-  deps: BatchDeps,
-  { record, reason, message }: RefusedRecord,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** Reports a refused record. Returns whether it may be deleted. Above a limit, refused senders are only counted. */
+async function reportRefused(deps: BatchDeps, refused: RefusedRecord, signal: AbortSignal): Promise<boolean> {
+  const { record, reason, message } = refused;
   const log = deps.log({ messageId: record.messageId });
   deps.metrics.count(metricNames.reconcilesRefused);
   if (message === undefined || deps.senders === undefined) {

@@ -8,10 +8,7 @@
 import type { KubeClient } from '../kube/client/client.ts';
 import { DeadlineError } from '../kube/client/errors.ts';
 
-/**
- * Whether a function may call a cluster now. `open`: the cluster was unreachable. `throttled`: it is slow, and has used
- * its share.
- */
+/** `open`: the cluster was unreachable, and is not called now. `throttled`: it is slow, and has used its share. */
 export type BreakerState = 'closed' | 'open' | 'throttled';
 
 /** The circuit breaker of one instance, with one state for each cluster. */
@@ -32,10 +29,7 @@ export function createBreaker(now: () => number, { random = Math.random } = {}) 
     const isFaster = (other = Number.POSITIVE_INFINITY) => other * slow.factor < responseMs;
     return others.some(([, other]) => isFaster(other.responseMs));
   }
-  /**
-   * With a jitter of half: all instances find a slow cluster at the same time, and would otherwise all call it at the
-   * same time.
-   */
+  /** With a jitter of half: all instances find a slow cluster at the same time, and would call it at the same time. */
   const throttleMs = (durationMs: number) => durationMs * restFactor * (0.5 + random());
 
   return {
@@ -84,15 +78,8 @@ export function createBreaker(now: () => number, { random = Math.random } = {}) 
   };
 }
 
-/**
- * Returns a client that measures its first request, and counts all of them. The time limit applies only to a read of
- * one object, as a list may take longer.
- */
-export function timeFirstResponse(
-  client: KubeClient,
-  monotonicMs: () => number,
-  { firstResponseTimeoutMs }: { readonly firstResponseTimeoutMs?: number | undefined } = {},
-) {
+/** Returns a client that counts its requests, and measures the first. The limit is for a read of one object alone. */
+export function timeFirstResponse(client: KubeClient, monotonicMs: () => number, firstResponseTimeoutMs?: number) {
   let requests = 0;
   let timedOut = false;
   let unanswered = false;
@@ -106,9 +93,8 @@ export function timeFirstResponse(
       const isLimited = readsOne && firstResponseTimeoutMs !== undefined;
       const requestedAt = monotonicMs();
       try {
-        return await client.request(
-          isLimited ? { ...request, timeoutSeconds: firstResponseTimeoutMs / 1000 } : request,
-        );
+        const limited = isLimited ? { ...request, timeoutSeconds: firstResponseTimeoutMs / 1000 } : request;
+        return await client.request(limited);
       } catch (thrown) {
         timedOut = isLimited && thrown instanceof DeadlineError;
         const isAborted = request.signal?.aborted === true && thrown === request.signal.reason;
@@ -127,10 +113,7 @@ export function timeFirstResponse(
     requests: () => requests,
     /** Whether the first request exceeded its time limit. The outcome of the reconcile is then not about the object. */
     timedOut: () => timedOut,
-    /**
-     * Whether the cluster had not responded for a second when the signal aborted the first request. An earlier abort
-     * says nothing about the cluster.
-     */
+    /** Whether the cluster had not responded for a second when the signal aborted. An earlier abort says nothing. */
     unanswered: () => unanswered,
   };
 }
@@ -174,14 +157,9 @@ const restFactor = 4;
  * within three seconds. A cluster that is only suspected waits after twice as much.
  */
 const maxLostMs = 15_000;
-/**
- * A cluster is slow if it takes longer than this, and this many times longer than another one. If all are slow, the
- * instance is.
- */
+/** A cluster is slow if it takes longer, and so many times as long as another one. If all are, the instance is. */
 const slow = { responseMs: 500, factor: 4 };
-/**
- * Kubernetes' own objective for reads of one object (SLO "API call latency"): 99 of 100 within this many milliseconds.
- */
+/** Kubernetes' objective for reads of one object (SLO "API call latency"): 99 of 100 within so many milliseconds. */
 const slowThresholdMs = 1_000;
 
 function isFailing({ failures }: ClusterState): boolean {

@@ -1,7 +1,6 @@
 // A dry run of a reconcile: the controller's own code runs against the cluster, with a client that writes nothing and
 // records the writes instead. Calls to other systems are not intercepted here: a controller has its own clients for
 // them, and the caller must block these.
-
 import type { ControllerDefinition } from '../api/definition.ts';
 import { ruleFor } from '../api/exec.ts';
 import type { Log } from '../core/log.ts';
@@ -15,9 +14,7 @@ import type { ReconcileDeps } from './pass/pass.ts';
 import { createReconcile } from './reconcile.ts';
 import { withoutQueue } from './without-queue.ts';
 
-/**
- * The result of a dry run: the outcome, the writes that were planned, and the keys that a mapping function returned.
- */
+/** The outcome, the writes that were planned, and the keys that a mapping function returned. */
 export type DryRunResult = {
   readonly outcome: Outcome;
   readonly changes: readonly PlannedChange[];

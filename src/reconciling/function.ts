@@ -3,9 +3,8 @@
 import type { ControllerDefinition, ControllerInstance } from '../api/definition.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
 import type { Wait } from '../core/time.ts';
-import type { QueueRecord } from '../sqs/record.ts';
 import type { RenewMessages } from '../sqs/renew.ts';
-import { type BatchDeps, type BatchLimits, createBatch } from './batch.ts';
+import { type BatchDeps, createBatch, type RunBatch } from './batch.ts';
 import { createBreaker } from './breaker.ts';
 import { holdLateBatch } from './late-batch.ts';
 import { createMapKeys, declaresKind, isMapped } from './map-keys.ts';
@@ -35,14 +34,8 @@ export type FunctionPorts = Required<BatchPorts> & {
 
 type Run = (input: ReconcileInput) => Promise<ReconcileReport>;
 
-/**
- * Creates the function of a controller. It processes batches of the controller's queue, and returns the ids of the
- * messages that must stay on it.
- */
-export function createFunction(
-  controller: ControllerDefinition,
-  ports: FunctionPorts,
-): (records: readonly QueueRecord[], limits: BatchLimits) => Promise<readonly string[]> {
+/** Creates the function of a controller, which processes the batches of its queue. */
+export function createFunction(controller: ControllerDefinition, ports: FunctionPorts): RunBatch {
   const { project, instance, now, waitSeconds: wait, send, ids } = ports;
   const { name } = controller;
   const options = { ...controller.declaration.options };

@@ -1,27 +1,24 @@
 // The entry of a batch: rejects the records that are not messages of this controller, and groups the others by key.
 // Pure.
-
 import { defaultRetry } from '../core/controller-options.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import { MessageError } from '../sqs/body.ts';
 import { groupIdOf } from '../sqs/deduplication.ts';
 import {
-  attemptOf,
-  conflictsOf,
+  countsOf,
   dueAtOf,
   hashOf,
   isCommand,
   isOfFailure,
   keyOfMessage,
-  latersOf,
   type Message,
   observedAtOf,
   parseMessage,
-  postponementsOf,
   withMerged,
 } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { senderReason } from '../sqs/senders.ts';
+import { mayBePostponed } from './outcome.ts';
 
 /** The records of one key, with their merged message. */
 export type KeyGroup = {
@@ -29,6 +26,8 @@ export type KeyGroup = {
   readonly key: string;
   readonly message: Message;
   readonly records: readonly QueueRecord[];
+  /** The last of them. */
+  readonly last: QueueRecord;
   /** When the oldest of their causes was observed, in milliseconds since 1970. */
   readonly observedAt: number;
   /** The latest of their due times, in seconds since 1970. The next due time is later. */
@@ -45,12 +44,14 @@ export type ReadRecord =
 /** A record that cannot be reconciled. `message` is set if its sender may not say it. */
 export type RefusedRecord = { readonly record: QueueRecord; readonly reason: string; readonly message?: Message };
 
+/** Returns the message with what its sender may say, or undefined if it is refused. */
+export type Admit = (message: Message, record: QueueRecord) => Message | undefined;
+
 /** What else decides whether a message is accepted. */
 export type Acceptance = {
   /** Whether the controller declares the kind of a message. */
   readonly declares?: ((message: Message) => boolean) | undefined;
-  /** Returns the message with what its sender may say, or undefined if it is refused. */
-  readonly admit?: ((message: Message, record: QueueRecord) => Message | undefined) | undefined;
+  readonly admit?: Admit | undefined;
   /** The controller's attempts. Default: those of a controller without its own. */
   readonly attempts?: number | undefined;
 };
@@ -58,25 +59,14 @@ export type Acceptance = {
 /** The most postponements that count: waits of 15 minutes for more than three months. */
 const maxPostponements = 10_000;
 
-/** Waits for about a day. */
-const maxTablePostponements = 100;
-
-/**
- * Returns whether a key waits (again) for the clusters table or a deployment to be as its sender knows them, for about
- * a day: an entry may be missing or wrong for a while, and a watcher is upgraded before the functions.
- */
-export function mayWaitForTable(message: Message): boolean {
-  return postponementsOf(message) < maxTablePostponements;
-}
-
 /**
  * Returns whether a message of a kind that the controller does not declare is postponed: a watcher is upgraded before
  * the functions, and sends a full pass over a kind that they watch only then. Its keys read the objects as they are
  * later. Of other messages only those that were postponed before are postponed again.
  */
 function mayBeDeclaredLater(message: Message): boolean {
-  const postponements = postponementsOf(message);
-  return message.cause.type === 'resync' || (postponements > 0 && mayWaitForTable(message));
+  const isPostponed = countsOf(message).postponements > 0;
+  return message.cause.type === 'resync' || (isPostponed && mayBePostponed('undeclared', message));
 }
 
 /** Returns what is said of a message of a kind that the controller does not declare. */
@@ -94,10 +84,7 @@ export function readRecord(record: QueueRecord): ReadRecord {
   }
 }
 
-/**
- * Groups the records of a batch by key. The records of a key are reconciled once, and share the outcome. A kind that
- * the controller does not declare is refused before it is grouped, unless it may declare it later.
- */
+/** Groups the records of a batch by key. Those of a key are reconciled once, and share the outcome. */
 export function groupRecords(
   controller: string,
   records: readonly ReadRecord[],
@@ -105,24 +92,17 @@ export function groupRecords(
 ): { readonly groups: readonly KeyGroup[]; readonly refused: readonly RefusedRecord[] } {
   const groups = new Map<string, KeyGroup>();
   const refused: RefusedRecord[] = [];
-  for (const { record, message: parsed, error } of records) {
-    if (parsed === undefined) {
-      refused.push({ record, reason: error.message });
-      continue;
-    }
-    if (parsed.controller !== controller) {
-      refused.push({ record, reason: `the message is for controller ${parsed.controller}` });
-      continue;
-    }
-    if (!declares(parsed) && !mayBeDeclaredLater(parsed)) {
-      refused.push({ record, reason: undeclaredReason(controller, parsed) });
-      continue;
-    }
+  const refusalOf = (parsed: Message, { groupId }: QueueRecord): string | undefined => {
+    if (parsed.controller !== controller) return `the message is for controller ${parsed.controller}`;
+    if (!declares(parsed) && !mayBeDeclaredLater(parsed)) return undeclaredReason(controller, parsed);
     // SQS delivers two groups at the same time, so such a message would be reconciled beside others of its key.
-    if (record.groupId !== undefined && record.groupId !== groupIdOf(parsed)) {
-      refused.push({ record, reason: 'the message group is not that of its key' });
-      continue;
-    }
+    if (groupId !== undefined && groupId !== groupIdOf(parsed)) return 'the message group is not that of its key';
+    return undefined;
+  };
+  for (const { record, message: parsed, error } of records) {
+    const reason = parsed === undefined ? error.message : refusalOf(parsed, record);
+    if (reason !== undefined) refused.push({ record, reason });
+    if (parsed === undefined || reason !== undefined) continue;
     const said = withinLimits(parsed, attempts);
     const message = admit(said, record);
     if (message === undefined) {
@@ -135,6 +115,7 @@ export function groupRecords(
       key,
       message: before === undefined ? message : mergeMessages(before.message, message),
       records: [...(before?.records ?? []), record],
+      last: record,
       // A key of a watcher's full pass says neither when it was observed nor when it is due.
       observedAt: Math.min(
         before?.observedAt ?? Number.POSITIVE_INFINITY,
@@ -166,10 +147,11 @@ export function orderRedelivered(groups: readonly KeyGroup[]): readonly KeyGroup
 function withinLimits(message: Message, attempts: number): Message {
   const { cause } = message;
   if (cause.type !== 'retry') return message;
-  const attempt = Math.min(cause.attempt, attempts - 1);
-  const postponements = Math.min(cause.postponements, maxPostponements);
-  const conflicts = Math.min(conflictsOf(message), postponements);
-  const later = Math.min(latersOf(message), maxPostponements);
+  const counts = countsOf(message);
+  const attempt = Math.min(counts.attempt, attempts - 1);
+  const postponements = Math.min(counts.postponements, maxPostponements);
+  const conflicts = Math.min(counts.conflicts, postponements);
+  const later = Math.min(counts.later, maxPostponements);
   return { ...message, cause: { ...cause, attempt, postponements, conflicts, later } };
 }
 
@@ -186,14 +168,15 @@ function mergeMessages(a: Message, b: Message): Message {
     return later > 0 || (later === 0 && !isOfFailure(a)) ? a : b;
   }
   const isPreferred = isCommand(a) || (a.cause.type !== 'resync' && !isCommand(b));
+  const [ofA, ofB] = [countsOf(a), countsOf(b)];
   // The requeue of a failed reconcile starts no retries, so it never stands for another message.
-  const hasFewer = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && isPreferred);
+  const hasFewer = ofA.attempt < ofB.attempt || (ofA.attempt === ofB.attempt && isPreferred);
   const isFirst = isOfFailure(b) || (!isOfFailure(a) && hasFewer);
   const kept = isFirst ? withMerged(a, b) : withMerged(b, a);
   if (kept.cause.type !== 'retry') return kept;
-  const conflicts = Math.min(conflictsOf(a), conflictsOf(b));
-  const outageWaits = Math.min(postponementsOf(a) - conflictsOf(a), postponementsOf(b) - conflictsOf(b));
-  const later = Math.min(latersOf(a), latersOf(b));
+  const conflicts = Math.min(ofA.conflicts, ofB.conflicts);
+  const outageWaits = Math.min(ofA.postponements - ofA.conflicts, ofB.postponements - ofB.conflicts);
+  const later = Math.min(ofA.later, ofB.later);
   return { ...kept, cause: { ...kept.cause, postponements: outageWaits + conflicts, conflicts, later } };
 }
 

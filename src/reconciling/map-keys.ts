@@ -1,7 +1,6 @@
 // Handles a message about a watched object that refers to primaries, but is not owned by them. The controller's mapping
 // function returns the keys of the primaries, which are sent to the controller's own queue. The mapping function
 // receives only the key of the watched object, and also runs if that object is gone.
-
 import * as z from 'zod';
 import type { ControllerDeclaration } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
@@ -12,18 +11,16 @@ import { isSameKind } from '../core/kind-names.ts';
 import { controllerQueue, selfMappedGroup } from '../core/names.ts';
 import { dnsLabel, segment } from '../sqs/body.ts';
 import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
-import { type Cause, formatMessage, keyOfMessage, type Message, observedAtOf } from '../sqs/message.ts';
+import { type Cause, formatMessage, type Message, observedAtOf } from '../sqs/message.ts';
 import type { Send } from '../sqs/sender.ts';
 import { errorClassOf } from './classify-error.ts';
 import { createContext } from './context/context.ts';
+import type { Outcome } from './outcome.ts';
 import { scopeMismatch } from './pass/observe.ts';
 import type { ReconcileDeps } from './pass/pass.ts';
 import type { ReconcileInput, ReconcileReport } from './report.ts';
 
-/**
- * Returns whether a message is about a watched object that is mapped to keys: of another kind than the one that the
- * controller reconciles, or of that kind in the group of such messages.
- */
+/** Returns whether a message is about a watched object: of another kind, or in the group of mapped messages. */
 export function isMapped({ resource }: ControllerDeclaration, message: Message): boolean {
   return message.group !== resource.group || message.resource !== resource.plural;
 }
@@ -35,12 +32,10 @@ export function declaresKind(declaration: ControllerDeclaration, message: Messag
 }
 
 /** Returns the collection in the keys of a watched kind. */
-export function mappedCollection({ resource }: ControllerDeclaration, kind: Kind): Collection {
+export function mappedCollection({ resource }: ControllerDeclaration, kind: Kind) {
   const { group, plural } = kind;
   return { group: isSameKind(resource, kind) ? selfMappedGroup(group) : group, plural };
 }
-
-type Collection = { readonly group: string; readonly plural: string };
 
 function watchIndexOf(declaration: ControllerDeclaration, message: Message): number {
   return declaration.watches.findIndex(({ kind, label }) => {
@@ -49,84 +44,75 @@ function watchIndexOf(declaration: ControllerDeclaration, message: Message): num
   });
 }
 
-/**
- * Creates the mapping of one controller. `ids` resolves with the deduplication ids of this deployment. Like a reconcile
- * it never throws, except for its signal's reason.
- */
+/** Creates the mapping of one controller. Like a reconcile it never throws, except for its signal's reason. */
 export function createMapKeys(
   { name, project, declaration, instance, now }: ReconcileDeps,
   send: Send,
   ids: () => Promise<FunctionIds>,
 ): (input: ReconcileInput) => Promise<ReconcileReport> {
-  return async ({ client, message, messageId, log, signal, count }) => {
+  async function mapKeys(input: ReconcileInput): Promise<Outcome> {
+    const { message, messageId, log, signal } = input;
     const index = watchIndexOf(declaration, message);
     const watched = declaration.watches[index];
-    const mismatch =
-      watched === undefined
-        ? new Error(`${name} watches no ${message.resource}.${message.group}`)
-        : scopeMismatch(watched.kind, message);
-    if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
-    const { cluster } = message;
-    const deps = { client, cluster, controller: name, project, log, now, signal, count };
+    if (watched === undefined)
+      return { type: 'refused', error: new Error(`${name} watches no ${message.resource}.${message.group}`) };
+    const mismatch = scopeMismatch(watched.kind, message);
+    if (mismatch !== undefined) return { type: 'refused', error: mismatch };
     try {
-      const { context, end } = createContext(deps, { namespace: message.namespace });
+      const { context, end } = createContext({ ...input, name, project, now });
       const { namespace } = message;
-      const changedKey = namespace === undefined ? { name: message.name } : { namespace, name: message.name };
-      const keys = await instance.mapToKeys(index, changedKey, context).finally(end);
+      const changed = namespace === undefined ? { name: message.name } : { namespace, name: message.name };
+      const returned = await instance.mapToKeys(index, changed, context).finally(end);
+      const keys = returned.map((key) => parseKey(declaration, key, message));
       const { mapped } = await ids();
-      const invalid: string[] = [];
-      const entries = keys.flatMap((returned) => {
-        const key = parseKey(declaration, returned, message);
-        if (typeof key === 'string') {
-          invalid.push(key);
-          return [];
-        }
-        const { group, plural: resource } = declaration.resource;
-        const changed = { ...message, group: watched?.kind.group ?? message.group };
-        const target = { controller: name, cluster, group, resource, ...key };
-        const primary: Message = { ...target, cause: mappedCause(changed), clusterUid: message.clusterUid };
-        // The changed object has a message of its own, unless other changes are mapped than those of a reconcile.
-        const hasOwn = watched?.changes === undefined || watched.changes === declaration.changes;
-        if (hasOwn && formatReconcileKey(primary) === formatReconcileKey(changed)) return [];
-        const reconcileKey = keyOfMessage(primary);
-        const deduplicationId = mapped(reconcileKey, { messageId });
-        return [{ body: formatMessage(primary), groupId: groupIdOf(reconcileKey), deduplicationId }];
+      const entries = keys.flatMap((key) => {
+        const primary = typeof key === 'string' ? undefined : primaryOf(declaration, watched, message, key);
+        if (primary === undefined) return [];
+        const groupId = groupIdOf(primary);
+        return [{ body: formatMessage(primary), groupId, deduplicationId: mapped(primary, { messageId }) }];
       });
       const rejected = (await send(controllerQueue(name), entries, { signal })).find(({ accepted }) => !accepted);
       if (rejected !== undefined && !rejected.accepted) throw new Error(rejected.reason);
       log.info('keys mapped', { keys: entries.length });
+      const invalid = keys.filter((key) => typeof key === 'string');
+      if (invalid.length === 0) return { type: 'done' };
       // Not retried: each attempt would send the other keys again.
-      if (invalid.length > 0) {
-        const error = new TypeError(`mapToKeys of ${message.resource}: ${invalid.join('; ')}`);
-        return { outcome: { type: 'refused', error }, writes: 0 };
-      }
-      return { outcome: { type: 'done' }, writes: 0 };
+      return { type: 'refused', error: new TypeError(`mapToKeys of ${message.resource}: ${invalid.join('; ')}`) };
     } catch (thrown) {
-      if (signal.aborted) throw signal.reason;
+      signal.throwIfAborted();
       const error = toError(thrown);
       const isUnreachable = errorClassOf(thrown, 'first-read', message) === 'unreachable';
-      return {
-        outcome: isUnreachable
-          ? { type: 'postponed', reason: 'unreachable', error }
-          : { type: 'failed', error, stalledBefore: false },
-        writes: 0,
-      };
+      if (isUnreachable) return { type: 'postponed', reason: 'unreachable', error };
+      return { type: 'failed', error, stalledBefore: false };
     }
-  };
+  }
+  return async (input) => ({ outcome: await mapKeys(input), writes: 0 });
+}
+
+/** Returns the message of a primary; undefined for a changed object that has a message of its own. */
+function primaryOf(
+  { resource, changes }: ControllerDeclaration,
+  watched: ControllerDeclaration['watches'][number],
+  message: Message,
+  key: Key,
+): Message | undefined {
+  const { controller, cluster, clusterUid } = message;
+  const changed = { ...message, group: watched.kind.group };
+  const target = { controller, cluster, group: resource.group, resource: resource.plural, ...key };
+  const primary = { ...target, cause: mappedCause(changed), clusterUid };
+  // It has one, unless other changes are mapped than those of a reconcile.
+  const hasOwn = watched.changes === undefined || watched.changes === changes;
+  return hasOwn && formatReconcileKey(primary) === formatReconcileKey(changed) ? undefined : primary;
 }
 
 /** The cause of a mapped key is a change, or a resync. Attempts and due times are not copied. */
 function mappedCause(message: Message): Cause {
-  const { cause } = message;
-  return cause.type === 'resync'
-    ? { type: 'resync', run: cause.run, observedAt: observedAtOf(message) }
-    : { type: 'change', observedAt: observedAtOf(message), ...changedObject(message) };
-}
-
-/** The watched object, which is behind the change of the mapped key. */
-function changedObject({ group, resource, namespace = '', name, cause }: Message) {
-  const deleted = cause.type === 'change' && cause.deleted === true ? { deleted: true as const } : {};
-  return { object: [group, resource, namespace, name] as [string, string, string, string], ...deleted };
+  const { cause, group, resource, namespace = '', name } = message;
+  const observedAt = observedAtOf(message);
+  if (cause.type === 'resync') return { type: 'resync', run: cause.run, observedAt };
+  const deleted = cause.type === 'change' ? cause.deleted : undefined;
+  // The watched object is behind the change of the mapped key.
+  return { type: 'change', observedAt, object: [group, resource, namespace, name], deleted };
 }
 
 const clusterKey = z.object({ name: segment.min(1) });
@@ -134,11 +120,8 @@ const namespacedKey = z.object({ name: segment.min(1), namespace: dnsLabel });
 /** Of a key in an error. */
 const maxCharacters = 300;
 
-/**
- * Keeps only the key, as an author may return whole metadata. The default namespace is that of the watched object.
- * Returns the error of a key that no object can have.
- */
-function parseKey({ resource }: ControllerDeclaration, returned: Key, changed: Message) {
+/** Keeps the key of what may be whole metadata, by default in the namespace of the watched object. Or its error. */
+function parseKey({ resource }: ControllerDeclaration, returned: Key, changed: Message): Key | string {
   const { name, namespace = changed.namespace } = Object(returned);
   const key = resource.namespaced ? { name, namespace } : { name };
   const shown = JSON.stringify(key).slice(0, maxCharacters);

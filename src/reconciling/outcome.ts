@@ -14,18 +14,16 @@ import { ApiError } from '../kube/client/errors.ts';
 import { deduplicationSeconds } from '../sqs/deduplication.ts';
 import {
   attemptOf,
-  type CauseOf,
-  conflictsOf,
+  countsOf,
   dueAtOf,
   followedBy,
   hashOf,
   isCommand,
   isOfFailure,
   keyOfMessage,
-  latersOf,
   type Message,
   observedAtOf,
-  postponementsOf,
+  type RetryCounts,
 } from '../sqs/message.ts';
 import { earlySeconds, nextSlot, type Slot, slotAt } from '../timers/slots.ts';
 
@@ -83,6 +81,9 @@ export type Outcome =
       readonly error: Error;
     } & Next);
 
+type Postponed = Extract<Outcome, { readonly type: 'postponed' }>;
+export type PostponedReason = Postponed['reason'];
+
 /** Returns in how many seconds an outcome requests the next reconcile; undefined: not by a requeue. */
 export function requeueSeconds(outcome: Outcome, now: Date): number | undefined {
   const { requeueAfterSeconds, requeueAt }: Next =
@@ -123,32 +124,37 @@ function isLastAttempt(message: Message, { attempts }: RetryPolicy): boolean {
   return attemptOf(message) + 1 >= attempts;
 }
 
-/** How often a key is postponed because of a conflict, before that counts as a failed attempt. */
-const maxConflicts = 5;
+/** How often a key is postponed for a reason. For others it is, as long as they last. */
+const mostPostponements: Partial<Readonly<Record<PostponedReason, number>>> = {
+  // Fresh reads do not help then, for example because an admission webhook returns 409.
+  conflict: 5,
+  // About half an hour. With ten attempts a namespace that does not end is a dead letter after five hours, before the
+  // periodic reconcile begins with a first attempt again.
+  'child-namespace-terminating': 12,
+  // About a day: an entry may be missing or wrong for a while, and a watcher is upgraded before the functions.
+  'unknown-cluster': 100,
+  'other-cluster': 100,
+  undeclared: 100,
+};
 
-/**
- * Returns a failure for a conflict that lasts: fresh reads do not help, for example because an admission webhook
- * returns 409. Other outcomes are unchanged. A key would otherwise be postponed for ever, without a dead letter.
- */
-export function limitConflicts(outcome: Outcome, message: Message): Outcome {
-  const isLasting = outcome.type === 'postponed' && outcome.reason === 'conflict';
-  if (!isLasting || conflictsOf(message) < maxConflicts) return outcome;
-  return { type: 'failed', error: outcome.error, stalledBefore: false };
+/** Returns whether a key may be postponed (again) for a reason. */
+export function mayBePostponed(reason: PostponedReason, message: Message): boolean {
+  const { postponements, conflicts } = countsOf(message);
+  return (reason === 'conflict' ? conflicts : postponements) < (mostPostponements[reason] ?? Number.POSITIVE_INFINITY);
 }
 
-/**
- * How often a key is postponed because the namespace of children is being deleted, before that counts as a failed
- * attempt: about half an hour. With ten attempts a namespace that does not end is a dead letter after five hours,
- * before the periodic reconcile begins with a first attempt again.
- */
-const maxNamespacePostponements = 12;
+/** Returns a failure for what lasts too long: it would be postponed for ever, without a dead letter. */
+export function limitPostponed(outcome: Outcome, message: Message): Outcome {
+  if (outcome.type !== 'postponed' || mayBePostponed(outcome.reason, message)) return outcome;
+  return { type: 'failed', error: outcome.error, stalledBefore: false };
+}
 
 /**
  * Returns whether a message is postponed (again) because the namespace of children is being deleted. Of an object that
  * was Stalled before, the end of the namespace or the periodic reconcile is the next attempt.
  */
 export function waitsForNamespace(message: Message, { stalledBefore }: { readonly stalledBefore: boolean }): boolean {
-  return postponementsOf(message) < maxNamespacePostponements && (!stalledBefore || goesOn(message));
+  return mayBePostponed('child-namespace-terminating', message) && (!stalledBefore || goesOn(message));
 }
 
 /** The shortest delay of a retry whose last attempt ignored its signal. The first wait may be half of it. */
@@ -179,7 +185,9 @@ export type Circumstances = {
 /** Decides what follows a message. Pure. */
 export function decide(outcome: Outcome, message: Message, circumstances: Circumstances): FollowUp {
   const { retry: policy = defaultRetry } = circumstances;
-  const time = timesOf(message, circumstances);
+  // The requeue of a reconcile that failed: its own retries go on, or have ended, so it does not start others.
+  const failed = outcome.type === 'failed' || outcome.type === 'postponed' ? true : undefined;
+  const time = timesOf(message, circumstances, failed);
   switch (outcome.type) {
     case 'done':
     case 'terminal':
@@ -189,7 +197,7 @@ export function decide(outcome: Outcome, message: Message, circumstances: Circum
     case 'refused':
       return { ...timers(), deadLetter: outcome.error.message };
     case 'failed': {
-      const requeue = asFailed(requeueOf(outcome, time));
+      const requeue = requeueOf(outcome, time);
       // The last attempt itself sets Stalled. Its function may have crashed before it sent the dead letter, so it is
       // sent (again).
       if (isLastAttempt(message, policy))
@@ -198,60 +206,33 @@ export function decide(outcome: Outcome, message: Message, circumstances: Circum
       if (requeue !== undefined && isOfFailure(message)) return timers(requeue);
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
-      return timers(time.retry({ attempt, postponements: 0 }, delaySeconds), requeue);
+      return timers(time.retry({ attempt }, delaySeconds), requeue);
     }
     case 'postponed': {
-      const requeue = asFailed(requeueOf(outcome, time));
+      const requeue = requeueOf(outcome, time);
       const isBeside = requeue !== undefined && isOfFailure(message);
       return timers(isBeside ? undefined : postpone(outcome, message, time), requeue);
     }
   }
 }
 
-/** Marks the requeue of a reconcile that failed: its own retries go on, or have ended, so it does not start others. */
-function asFailed(requeue: Message | undefined): Message | undefined {
-  return requeue?.cause.type === 'requeue' ? { ...requeue, cause: { ...requeue.cause, failed: true } } : requeue;
-}
-
 function timers(...messages: readonly (Message | undefined)[]): FollowUp {
   return { again: undefined, timers: messages.filter((one) => one !== undefined), deadLetter: undefined };
 }
 
-/**
- * What goes on with an object that was held. A function may send a change or a resync to its own queue. A command, and
- * a retry with its counts, come by the timers as a retry.
- */
+/** A function may send a change or a resync to its own queue. A command and a retry come by the timers as a retry. */
 function afterHold(message: Message, time: Times): FollowUp {
-  const { cause } = message;
+  const { cause, strays } = message;
   if (cause.type === 'command' || cause.type === 'retry') return timers(time.retry(countsOf(message), 1));
-  const key = { ...followedBy(message), ...straysOf(message) };
-  if (cause.type !== 'resync')
-    return { ...timers(), again: { ...key, cause: { type: 'change', observedAt: time.observedAt } } };
-  const { dueAt: _, ...resync } = cause;
-  return { ...timers(), again: { ...key, cause: resync } };
-}
-
-function straysOf({ strays }: Message): Pick<Message, 'strays'> {
-  return strays === undefined ? {} : { strays };
-}
-
-/** What a retry counts. */
-type RetryCounts = Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'conflicts' | 'later'>;
-
-function countsOf(message: Message): RetryCounts {
-  const [conflicts, later] = [conflictsOf(message), latersOf(message)];
-  return {
-    attempt: attemptOf(message),
-    postponements: postponementsOf(message),
-    conflicts: conflicts === 0 ? undefined : conflicts,
-    later: later === 0 ? undefined : later,
-  };
+  const change = { type: 'change', observedAt: time.observedAt } as const;
+  const again = cause.type === 'resync' ? { ...cause, dueAt: undefined } : change;
+  return { ...timers(), again: { ...followedBy(message), strays, cause: again } };
 }
 
 type Times = ReturnType<typeof timesOf>;
 
 /** Makes the messages of a key at later times. */
-function timesOf(message: Message, circumstances: Circumstances) {
+function timesOf(message: Message, circumstances: Circumstances, failed: true | undefined) {
   const { nowMs, generation, isRunning = false } = circumstances;
   const { observedAt = observedAtOf(message), afterDueAt = dueAtOf(message) } = circumstances;
   const key = formatReconcileKey(keyOfMessage(message));
@@ -260,7 +241,7 @@ function timesOf(message: Message, circumstances: Circumstances) {
   const isKnown = afterDueAt !== undefined && afterDueAt <= nowMs / 1000 + rememberedSeconds;
   const after = isKnown ? afterDueAt : undefined;
   const requeue = (slot: Slot): Message => {
-    return { ...followedBy(message), cause: { type: 'requeue', ...slot, generation } };
+    return { ...followedBy(message), cause: { type: 'requeue', ...slot, generation, failed } };
   };
   return {
     nowMs,
@@ -268,13 +249,18 @@ function timesOf(message: Message, circumstances: Circumstances) {
     requeueIn: (delaySeconds: number) => requeue(nextSlot({ key, delaySeconds, nowMs, afterDueAt: after })),
     requeueAt: (atMs: number) => requeue(slotAt({ key, atMs, nowMs, afterDueAt: after })),
     /** Only the key, its strays and the counts are kept. The details of the change are dropped. */
-    retry: (counts: RetryCounts, usualSeconds: number): Message => {
+    retry: (
+      { attempt, postponements = 0, conflicts = 0, later = 0 }: Partial<RetryCounts> & Pick<RetryCounts, 'attempt'>,
+      usualSeconds: number,
+    ): Message => {
       // Not before the process of a reconciler that ignored its signal has ended.
       const delaySeconds = isRunning ? Math.max(ignoredSignalRetrySeconds, usualSeconds) : usualSeconds;
       const slot = nextSlot({ key, delaySeconds, nowMs, afterDueAt: after });
-      const command = counts.attempt === 0 && isCommand(message) ? true : undefined;
+      const command = attempt === 0 && isCommand(message) ? true : undefined;
+      // A count of zero is left out.
+      const counts = { attempt, postponements, conflicts: conflicts || undefined, later: later || undefined };
       const cause = { type: 'retry', observedAt, ...counts, ...slot, generation, command } as const;
-      return { ...followedBy(message), cause, ...straysOf(message) };
+      return { ...followedBy(message), cause, strays: message.strays };
     },
     // Until a message that was received early is due, SQS drops others of its cell: a requeue that a later reconcile
     // requests for that time would be lost. So the key is reconciled once more when the time has passed.
@@ -297,9 +283,9 @@ function requeueOf({ requeueAfterSeconds, requeueAt }: Next, time: Times): Messa
 
 function postpone({ reason, error }: Postponed, message: Message, time: Times): Message {
   const counts = countsOf(message);
-  const { postponements, conflicts = 0, later: laters = 0 } = counts;
+  const { postponements, conflicts } = counts;
   if (error instanceof RetryLater) {
-    const later = laters + 1;
+    const later = counts.later + 1;
     const delaySeconds = backoffSeconds(laterBackoffOf(error.seconds), later, fractionOf(message, later));
     return time.retry({ ...counts, later }, delaySeconds);
   }
@@ -314,8 +300,6 @@ function postpone({ reason, error }: Postponed, message: Message, time: Times): 
   // Twice as long as the server asks for: the first wait may be half of it.
   return time.retry({ ...counts, ...more }, Math.max(delaySeconds, 2 * retryAfterSeconds(error)));
 }
-
-type Postponed = Extract<Outcome, { readonly type: 'postponed' }>;
 
 /** Returns the Retry-After of a response, in seconds; at most the longest wait for an unreachable cluster. */
 function retryAfterSeconds(error: Error): number {

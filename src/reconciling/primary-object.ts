@@ -1,9 +1,9 @@
 // The primary object of one reconcile: its latest version, the status fields that the controller owns, and the number
 // of writes so far. Every write to the object itself carries the resource version that is kept here.
-import type { Key } from '../core/key.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { type OwnStatus, ownedStatusOf } from './status/own-status.ts';
+import type { Fields } from './status/status.ts';
 
 /** The primary object of a reconcile. */
 export type PrimaryObject = ReturnType<typeof createPrimaryObject>;
@@ -18,7 +18,7 @@ export function createPrimaryObject(
   }: { readonly fieldManager: string; readonly finalizer: string; readonly statusWriter: { readonly own: OwnStatus } },
 ) {
   let object = read;
-  let owned: { readonly of: KubeObject; readonly status: Readonly<Record<string, unknown>> } | undefined;
+  let owned: { readonly of: KubeObject; readonly status: Fields } | undefined;
   let writes = 0;
   let noops = 0;
   const holds = ({ metadata }: KubeObject) => metadata.finalizers?.includes(finalizer) === true;
@@ -61,9 +61,4 @@ export function createPrimaryObject(
     writes: () => writes,
     noops: () => noops,
   };
-}
-
-/** Returns the key of an object. */
-export function objectKeyOf({ metadata: { name, namespace } }: KubeObject): Key {
-  return namespace === undefined ? { name } : { namespace, name };
 }

@@ -6,7 +6,7 @@ import { callFor, reportSeconds } from './pass/author-call.ts';
 import { commit, sendEvents } from './pass/commit.ts';
 import { effectsOf, finalizeLost, isLost, orphanOf } from './pass/finalize-lost.ts';
 import { hold } from './pass/hold.ts';
-import { type Observed, observe, passOf, scopeMismatch } from './pass/observe.ts';
+import { observe, scopeMismatch } from './pass/observe.ts';
 import { type Called, type Ended, type Identity, identityOf, type Pass, type ReconcileDeps } from './pass/pass.ts';
 import { reportPass } from './pass/report-pass.ts';
 import { eventsOf, factsOf, settle } from './pass/settle.ts';
@@ -17,6 +17,9 @@ const unknown = 'a write did not find the object, and it cannot be read: not fin
 /** Passes with a fresh read, before the message is postponed because of a stale resource version. */
 const maxPasses = 3;
 
+/** Reconciles one key. */
+export type Reconcile = (input: ReconcileInput) => Promise<ReconcileReport>;
+
 /** Creates the reconcile of one controller. It never throws, except for its signal's reason if that is aborted. */
 export function createReconcile(deps: ReconcileDeps): Reconcile {
   const identity = identityOf(deps);
@@ -25,9 +28,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
     let earlier: Pass | undefined;
     for (let passes = 1; ; passes += 1) {
-      const { pass, report, effects, mayBeGone } = await runPass(deps, identity, input, earlier);
+      const { pass, report, effects, mayBeGone } = await runPass(identity, input, earlier);
       if (effects !== undefined && isLost(effects, pass, report))
-        return { ...report, orphan: await finalizeLost(deps, effects) };
+        return { ...report, orphan: await finalizeLost(effects) };
       if (effects !== undefined && mayBeGone) return { ...report, orphan: orphanOf(effects, unknown) };
       earlier = effects;
       const isStale = report.outcome.type === 'postponed' && report.outcome.reason === 'conflict';
@@ -37,49 +40,48 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   };
 }
 
-/** Reconciles one key. */
-export type Reconcile = (input: ReconcileInput) => Promise<ReconcileReport>;
-
-async function runPass(deps: ReconcileDeps, identity: Identity, input: ReconcileInput, earlier: Pass | undefined) {
-  let observed: Observed | undefined;
-  /** The call of the author's code, once it has ended. */
-  const progress: { called?: Called } = {};
+async function runPass(identity: Identity, input: ReconcileInput, earlier: Pass | undefined) {
+  const progress: Progress = {};
   let end: AfterError;
   try {
-    observed = await observe(identity, input);
-    const outcome = observed.type === 'nothing' ? observed.outcome : await attempt(deps, observed.pass, progress);
+    const observed = await observe(identity, input);
+    const outcome = observed.type === 'nothing' ? observed : await attempt(observed, progress);
     end = { outcome, mayBeGone: false };
   } catch (thrown) {
-    end = await afterError(thrown, input, { identity, observed, called: progress.called, earlier });
+    end = await afterError(thrown, input, { identity, earlier, ...progress });
   }
-  const pass = passOf(observed);
-  const effects = effectsOf(earlier, pass, progress.called);
-  return { pass, report: reportPass(end.outcome, pass, progress.called), effects, mayBeGone: end.mayBeGone };
+  const { pass, called } = progress;
+  const effects = effectsOf(earlier, pass, called);
+  return { pass, report: reportPass(end.outcome, pass, called), effects, mayBeGone: end.mayBeGone };
 }
 
+/** The pass, if its object needs something, and the call of the author's code, once it has ended. */
+type Progress = { pass?: Pass; called?: Called };
+
 /** Holds, calls, settles and commits. A failure of these is settled, too: the status has its error, if possible. */
-async function attempt(deps: ReconcileDeps, pass: Pass, progress: { called?: Called }): Promise<Outcome> {
+async function attempt(pass: Pass, progress: Progress): Promise<Outcome> {
+  progress.pass = pass;
   try {
     if (await hold(pass)) return { type: 'nothing', reason: 'held' };
-    progress.called = await callFor(pass, deps);
-    return await carryOut(deps, pass, progress.called);
+    progress.called = await callFor(pass);
+    return await carryOut(pass, progress.called);
   } catch (error) {
     if (pass.signal.aborted) throw error;
     const ended: Ended = { type: 'threw', error, isLate: false };
-    return await carryOut(deps, pass, { ended, events: [], writes: 0, noops: 0 });
+    return await carryOut(pass, { ended, events: [], writes: 0, noops: 0 });
   }
 }
 
-async function carryOut({ now }: ReconcileDeps, pass: Pass, { ended, events }: Called): Promise<Outcome> {
-  const verdict = settle(factsOf(pass, now()), ended);
+async function carryOut(pass: Pass, { ended, events }: Called): Promise<Outcome> {
+  const verdict = settle(factsOf(pass), ended);
   // A reconciler that hangs at each attempt would otherwise fail without a trace on its object.
   const isOver = ended.type === 'still-running' || (ended.type === 'threw' && ended.isLate);
-  const options = { now, signal: isOver ? AbortSignal.timeout(reportSeconds * 1000) : pass.signal };
+  const writing = isOver ? { ...pass, signal: AbortSignal.timeout(reportSeconds * 1000) } : pass;
   try {
     if (verdict.type === 'unwritten') throw verdict.error;
-    await commit(pass, verdict, options);
+    await commit(writing, verdict);
     return verdict.outcome;
   } finally {
-    await sendEvents(pass, eventsOf(verdict, ended, events), options);
+    await sendEvents(writing, eventsOf(verdict, ended, events));
   }
 }

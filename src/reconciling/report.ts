@@ -1,11 +1,10 @@
 // The input and the report of the reconcile of one key. A report becomes metrics and one log line.
-
-import { errorText, KindNotServedError, StatusSubresourceMissingError } from '../core/errors.ts';
+import { errorText, KindNotServedError, ReconcileTimeoutError, StatusSubresourceMissingError } from '../core/errors.ts';
 import { type Log, stackFrames } from '../core/log.ts';
 import { type MetricName, type Metrics, metricNames } from '../core/metrics.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { dueAtOf, type Message } from '../sqs/message.ts';
+import { countsOf, describeCause, dueAtOf, type Message, originOf } from '../sqs/message.ts';
 import type { KeyGroup } from './group-records.ts';
 import type { FollowUp, Outcome } from './outcome.ts';
 
@@ -46,50 +45,67 @@ export type ReconcileInput = {
   readonly count?: (name: string, value: number) => void;
 };
 
-/** Writes the metrics and the log line of a reconcile. Times are in milliseconds; `nowMs` is by the clock of SQS. */
-export function reportReconcile(
-  metrics: Metrics,
-  { message, observedAt }: KeyGroup,
-  {
-    report: { outcome, writes, requests, noops = 0, generation, observedBefore = false, selfTriggered = false },
-    followUp,
-    log,
-    durationMs,
-    nowMs,
-  }: {
-    readonly report: ReconcileReport;
-    readonly followUp: FollowUp;
-    readonly log: Log;
-    readonly durationMs: number;
-    readonly nowMs: number;
-  },
-): void {
+/** Returns the log fields of every line about a key. Logs are most of the cost, so zeros are left out. */
+export function keyFields({ message, key, records }: KeyGroup): object {
+  const { namespace, name, cause, cluster, merged } = message;
+  const { attempt, postponements } = countsOf(message);
+  return {
+    key,
+    namespace,
+    name,
+    cause: cause.type,
+    // Names from another cluster or account are cleaned, as all text in logs.
+    causedBy: originOf(cause),
+    attempt: attempt || undefined,
+    postponements: postponements || undefined,
+    merged: merged?.count,
+    mergedCauses: merged?.causes.map(describeCause),
+    cluster,
+    messageId: records[0]?.messageId,
+  };
+}
+
+/** A reconcile that has ended. Times are in milliseconds; `nowMs` is by the clock of SQS. */
+type Reported = {
+  readonly report: ReconcileReport;
+  readonly followUp: FollowUp;
+  readonly log: Log;
+  readonly durationMs: number;
+  readonly nowMs: number;
+};
+
+/** Writes the metrics and the log line of a reconcile. */
+export function reportReconcile(metrics: Metrics, { message, observedAt }: KeyGroup, reported: Reported): void {
+  const { report, followUp, log, durationMs, nowMs } = reported;
+  const { outcome, writes, requests, noops = 0, generation, observedBefore = false, selfTriggered = false } = report;
   const { type: cause } = message.cause;
+  const error = 'error' in outcome ? outcome.error : undefined;
+  const reason = 'reason' in outcome ? outcome.reason : undefined;
   const latencyMs = Math.max(0, Math.round(nowMs - observedAt));
   const driftCorrected = cause === 'resync' && observedBefore && writes > 0 && outcome.type === 'done';
-  const labels = { cluster: message.cluster };
-  metrics.count(outcomeMetrics[outcome.type], 1, labels);
-  // The alarm of missed changes does not fire while this is counted. A conflict or a pause is no reason for that.
-  const isTableWrong = outcome.type === 'postponed' && tableReasons.includes(outcome.reason);
-  if (outcome.type === 'postponed' && (isTableWrong || outcome.reason === 'unreachable' || outcome.reason === 'slow'))
-    metrics.count(metricNames.clusterPostponements, 1, labels);
-  metrics.count(metricNames.reconciles, 1, { cause });
-  if (outcome.type === 'nothing' && outcome.reason === 'decommissioning')
-    metrics.count(metricNames.decommissioningClusterMessages, 1, labels);
-  const problem = 'error' in outcome ? problemMetricOf(outcome.error) : undefined;
-  if (problem !== undefined) metrics.count(problem, 1, labels);
-  if (driftCorrected) metrics.count(metricNames.driftCorrected, 1, labels);
-  if (selfTriggered) metrics.count(metricNames.selfTriggered, 1, labels);
-  if (noops > 0) metrics.count(metricNames.applyNoops, noops, labels);
   // Latency is measured from a change to its status, including retries. Requeues, resyncs and commands follow no
   // change.
   const followsChange = cause === 'change' || cause === 'retry';
+  const labels = { cluster: message.cluster };
+  const countIf = (isCounted: boolean, metric: MetricName) => {
+    if (isCounted) metrics.count(metric, 1, labels);
+  };
+  metrics.count(outcomeMetrics[outcome.type], 1, labels);
+  metrics.count(metricNames.reconciles, 1, { cause });
+  // The alarm of missed changes does not fire while this is counted. A conflict or a pause is no reason for that.
+  const isTableWrong = reason === 'unknown-cluster' || reason === 'other-cluster';
+  countIf(isTableWrong || reason === 'unreachable' || reason === 'slow', metricNames.clusterPostponements);
+  countIf(reason === 'decommissioning', metricNames.decommissioningClusterMessages);
+  const problem = error && problemMetricOf(error);
+  if (problem !== undefined) metrics.count(problem, 1, labels);
+  countIf(driftCorrected, metricNames.driftCorrected);
+  countIf(selfTriggered, metricNames.selfTriggered);
+  if (noops > 0) metrics.count(metricNames.applyNoops, noops, labels);
   if (outcome.type === 'done' && followsChange) metrics.milliseconds(metricNames.reconcileLatency, latencyMs, labels);
-  const error = 'error' in outcome ? outcome.error : undefined;
   const [next] = followUp.timers;
   const fields = {
     outcome: outcome.type,
-    reason: 'reason' in outcome ? outcome.reason : undefined,
+    reason,
     error: error && errorText(error),
     // Not of a postponed key: its cluster is the cause. A key of a paused cluster has a line every 15 minutes.
     stack: error && outcome.type !== 'postponed' ? stackFrames(error) : undefined,
@@ -105,16 +121,15 @@ export function reportReconcile(
     selfTriggered: selfTriggered || undefined,
   };
   if (outcome.type === 'refused') log.error('message refused', fields);
+  // An operator has to correct the clusters table.
   else if (isTableWrong) log.error('reconciled', fields);
   else if (outcome.type === 'failed' || outcome.type === 'terminal') log.warn('reconciled', fields);
   else log.info('reconciled', fields);
 }
 
-/** An operator has to correct the clusters table. */
-const tableReasons: readonly string[] = ['unknown-cluster', 'other-cluster'];
-
 /** Returns the metric of an error that has one of its own: an operator fixes the cluster, not the object. */
 function problemMetricOf(error: Error): MetricName | undefined {
+  if (error instanceof ReconcileTimeoutError) return metricNames.reconcileTimeouts;
   if (error instanceof KindNotServedError) return metricNames.kindNotServed;
   if (error instanceof StatusSubresourceMissingError) return metricNames.statusSubresourceMissing;
   const isUnusable = ['unusable', 'excessive'].includes(classifyResponse(error));

@@ -154,8 +154,8 @@ export type Message = ReconcileKey & {
   readonly cause: Cause;
   /** The uid of the namespace kube-system where a watcher saw the object; undefined if no watcher saw it. */
   readonly clusterUid?: string | undefined;
-  readonly merged?: Merged;
-  readonly strays?: Strays;
+  readonly merged?: Merged | undefined;
+  readonly strays?: Strays | undefined;
 };
 
 /** Reads a message's body. Throws MessageError, which names the field. */
@@ -223,24 +223,19 @@ export function isOfFailure({ cause: why }: Message): boolean {
   return why.type === 'requeue' && why.failed === true;
 }
 
+/** What a retry counts (the fields of its cause). */
+export type RetryCounts = Readonly<Record<'attempt' | 'postponements' | 'conflicts' | 'later', number>>;
+
+/** Returns what a message counts: zeros if it is no retry. */
+export function countsOf({ cause: why }: Message): RetryCounts {
+  if (why.type !== 'retry') return { attempt: 0, postponements: 0, conflicts: 0, later: 0 };
+  const { attempt, postponements, conflicts = 0, later = 0 } = why;
+  return { attempt, postponements, conflicts, later };
+}
+
 /** Returns the number of failed reconciles so far. */
-export function attemptOf({ cause: why }: Message): number {
-  return why.type === 'retry' ? why.attempt : 0;
-}
-
-/** Returns how often the message was postponed since the last failed reconcile. */
-export function postponementsOf({ cause: why }: Message): number {
-  return why.type === 'retry' ? why.postponements : 0;
-}
-
-/** Returns how often the message was postponed by a conflict since the last failed reconcile. */
-export function conflictsOf({ cause: why }: Message): number {
-  return why.type === 'retry' ? (why.conflicts ?? 0) : 0;
-}
-
-/** Returns how often in a row the reconciler has asked to come back later. */
-export function latersOf({ cause: why }: Message): number {
-  return why.type === 'retry' ? (why.later ?? 0) : 0;
+export function attemptOf(message: Message): number {
+  return countsOf(message).attempt;
 }
 
 /** Whether a message waits for a time that a reconcile has chosen. */

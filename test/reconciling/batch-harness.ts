@@ -6,7 +6,7 @@ import { createClient } from '../../src/kube/client/client.ts';
 import { type BatchDeps, createBatch } from '../../src/reconciling/batch.ts';
 import { createBreaker } from '../../src/reconciling/breaker.ts';
 import type { KeyGroup } from '../../src/reconciling/group-records.ts';
-import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/report.ts';
+import { type ReconcileInput, type ReconcileReport, reportReconcile } from '../../src/reconciling/report.ts';
 import { createFunctionIds, groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
@@ -66,9 +66,17 @@ const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<C
 
 /** A group of one key for tests of its report. */
 export const keyGroup = (message: Message = aMessage()): KeyGroup => ({
-  ...{ key: 'k', message, observedAt: 1, afterDueAt: undefined, records: [] },
+  ...{ key: 'k', message, observedAt: 1, afterDueAt: undefined, records: [], last: record('north') },
   redelivered: false,
 });
+
+/** Reports a reconcile; returns the log as text, and the names of the metrics. */
+export function reported(report: ReconcileReport) {
+  const { log, metrics, lines, counts } = createRecorder();
+  const followUp = { again: undefined, timers: [], deadLetter: undefined };
+  reportReconcile(metrics, keyGroup(), { report, followUp, log, durationMs: 1, nowMs: 2 });
+  return { text: JSON.stringify(lines), metrics: [...counts.keys()] };
+}
 
 /** Creates a batch with its harness. All reconciles have the given report. */
 export function setUp(

@@ -1,16 +1,15 @@
-// Only why a reconcile ran: from the change of a child in the watcher to the message, the log line and the line of
-// `outrigger dev`; and that no reconciler sees it (the context has no such member: api/context.ts).
-
-import { formatLog } from '@outrigger/cli/dev/lines';
+// Only why a reconcile ran: from the change of a child in the watcher to the message and the log line; and that no
+// reconciler sees it (the context has no such member: api/context.ts). The line of `outrigger dev` is in
+// test/dev/lines.test.ts.
 import { expect, it } from 'vitest';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
 import { affectedKeys } from '../../src/forwarding/predicates.ts';
 import { desiredMetadata, toTrackedObject } from '../../src/forwarding/tracked-objects.ts';
 import { parsePartialMetadata } from '../../src/kube/watch/partial-metadata.ts';
-import { keyFields } from '../../src/reconciling/key-fields.ts';
-import { formatMessage, type Message, parseMessage, withMerged } from '../../src/sqs/message.ts';
+import { keyFields } from '../../src/reconciling/report.ts';
+import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { forwarderFixture } from '../forwarding/forwarder-harness.ts';
-import { aMessage, asResync } from '../sqs/messages.ts';
+import { aMessage } from '../sqs/messages.ts';
 import { keyGroup } from './batch-harness.ts';
 
 const primary = { group: 'kitchen.test', version: 'v1', plural: 'dishes', kind: 'Dish', namespaced: true };
@@ -38,11 +37,6 @@ function logged(message: Message): object {
   return JSON.parse(JSON.stringify(keyFields(keyGroup(message))));
 }
 
-function devLine(message: Message): string | undefined {
-  const entry = { message: 'reconciled', outcome: 'done', writes: 1, ...logged(message) };
-  return formatLog(JSON.stringify(entry), { source: 'dish', kind: 'dish', nowSeconds: 0 })[0]?.text;
-}
-
 async function sent(...changes: readonly ReturnType<typeof podChange>[]): Promise<Message> {
   const { forwarder, nextCall } = forwarderFixture();
   for (const { target, source } of changes) forwarder.add({ target, source, observedAt: 1_000 });
@@ -50,17 +44,12 @@ async function sent(...changes: readonly ReturnType<typeof podChange>[]): Promis
   return parseMessage(entry?.body ?? '');
 }
 
-it('the message of a child’s change names the child, and so do the log line and the line of dev', async () => {
+it('the message of a child’s change names the child, and so does the log line', async () => {
   const message = await sent(podChange('soup-0', '7'));
   expect(message).toMatchObject({ name: 'soup', cause: { type: 'change', object: ['', 'pods', 'shop', 'soup-0'] } });
   expect(logged(message)).toMatchObject({ name: 'soup', cause: 'change', causedBy: 'pods/shop/soup-0' });
-  expect(devLine(message)).toBe('ran because pods/shop/soup-0 changed: 1 write');
-});
-
-it('a deleted child is named as deleted', async () => {
-  const message = await sent(podChange('soup-0', '7', 'gone'));
-  expect(logged(message)).toMatchObject({ causedBy: 'pods/shop/soup-0 (deleted or no longer selected)' });
-  expect(devLine(message)).toBe('ran because pods/shop/soup-0 was deleted or is no longer selected: 1 write');
+  const deletion = await sent(podChange('soup-0', '7', 'gone'));
+  expect(logged(deletion)).toMatchObject({ causedBy: 'pods/shop/soup-0 (deleted or no longer selected)' });
 });
 
 it('a merged message counts all its causes, and names the newest and three others', async () => {
@@ -70,22 +59,6 @@ it('a merged message counts all its causes, and names the newest and three other
     merged: 5,
     mergedCauses: [5, 4, 3].map((version) => `change pods/shop/soup-${version}`),
   });
-  expect(devLine(message)).toBe(
-    'ran because pods/shop/soup-6 changed, and 5 more (change pods/shop/soup-5, change pods/shop/soup-4, ' +
-      'change pods/shop/soup-3): 1 write',
-  );
-});
-
-const woken = aMessage({ cause: { type: 'wake', observedAt: 1, source: 'plant', id: 'e-1' } });
-const resynced = withMerged(aMessage(asResync()), aMessage());
-const merged = { cause: 'resync', merged: 1, mergedCauses: ['change'] };
-it.each<[string, Message, object, string]>([
-  ['its own change', aMessage(), { cause: 'change' }, 'it changed'],
-  ['an event', woken, { cause: 'wake', causedBy: 'plant e-1' }, 'of an external event (plant e-1)'],
-  ['a resync that was merged with a change', resynced, merged, 'of the resync, and 1 more (change)'],
-])('the log line names %s', (_, message, fields, text) => {
-  expect(logged(message)).toMatchObject(fields);
-  expect(devLine(message)).toBe(`ran because ${text}: 1 write`);
 });
 
 it('an origin that cannot be read is dropped, and the message is reconciled', () => {

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { createContext } from '../../src/reconciling/context/context.ts';
 import { startExecServer } from '../kube/client/exec-server.ts';
+import { aMessage } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const list = { argv: ['cli', 'list'], mutates: false };
@@ -15,17 +16,9 @@ async function contextWithExec(exitCode: number) {
     end(exitCode);
   });
   const { log, lines } = createRecorder();
-  const handle = createContext(
-    {
-      client: server.client(),
-      cluster: 'a',
-      controller: 'lister',
-      log,
-      now: () => new Date(0),
-      signal: new AbortController().signal,
-    },
-    { namespace: 'shop' },
-  );
+  const { signal } = new AbortController();
+  const now = () => new Date(0);
+  const handle = createContext({ client: server.client(), message: aMessage(), name: 'lister', log, now, signal });
   return { handle, server, lines };
 }
 

@@ -1,7 +1,7 @@
 // What a dead letter holds of an object that was not finalized: everything that an operator needs, and never the data of
 // a Secret.
 import { expect, it } from 'vitest';
-import { formatOrphan } from '../../src/reconciling/orphan.ts';
+import { formatOrphan } from '../../src/reconciling/pass/finalize-lost.ts';
 
 const names = { version: 'v1', namespaced: true };
 const widgets = { group: 'example.com', plural: 'widgets', ...names };

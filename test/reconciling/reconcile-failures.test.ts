@@ -9,13 +9,12 @@ import { getObject } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import { errorClassOf } from '../../src/reconciling/classify-error.ts';
 import type { Outcome } from '../../src/reconciling/outcome.ts';
-import { reportReconcile } from '../../src/reconciling/report.ts';
-import { outcomeOfUnwritten } from '../../src/reconciling/verified-outcome.ts';
+import { outcomeOfUnwritten } from '../../src/reconciling/pass/after-error.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { asRetry } from '../sqs/messages.ts';
 import type { BeforeRequest } from '../support/intercept-requests.ts';
 import { createRecorder, type Recorder } from '../support/recorder.ts';
-import { keyGroup } from './batch-harness.ts';
+import { reported } from './batch-harness.ts';
 import { built, widget, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
@@ -40,18 +39,7 @@ const reconcile = async (before: BeforeRequest = () => {}, { attempt = 0 } = {})
   await widgets.reconcile(name, asRetry({ attempt }), { before, log: recorder.log });
 
 /** Returns the metrics that a reconcile with this outcome counts. */
-const countedOf = (outcome: Outcome) => {
-  const { log, metrics, counts } = createRecorder();
-  const report = { outcome, writes: 0 };
-  reportReconcile(metrics, keyGroup(), {
-    report,
-    followUp: { again: undefined, timers: [], deadLetter: undefined },
-    log,
-    durationMs: 1,
-    nowMs: 2,
-  });
-  return [...counts.keys()];
-};
+const countedOf = (outcome: Outcome) => reported({ outcome, writes: 0 }).metrics;
 
 const calls: Readonly<Record<string, (request: KubeRequest) => boolean>> = {
   'first read': ({ method, path }) => method === 'GET' && path.endsWith(`/widgets/${name}`),
@@ -178,6 +166,7 @@ it('a 404 of a write is the end of the object if another one has its name, and a
   const { signal } = new AbortController();
   const outcome = () => outcomeOfUnwritten(error, { client, resource: widget, message, read: before, signal });
   expect(await outcome()).toMatchObject({ type: 'failed', error: { name: 'StatusSubresourceMissingError' } });
+  expect(countedOf(await outcome())).toContain('StatusSubresourceMissing');
   await widgets.remove(name);
   await apply(8);
   expect(await outcome()).toEqual({ type: 'nothing', reason: 'gone' });
@@ -219,15 +208,6 @@ it.each([
   const { outcome } = await reconcile(failAt('first read', error));
   expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('KindNotServed') } });
   expect(countedOf(outcome)).toContain('KindNotServed');
-});
-
-it('a reconcile of an existing object without a status subresource fails, and is not taken for gone', async () => {
-  const details = { name, kind: 'widgets', group: widget.group };
-  const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound', details });
-  const { outcome } = await reconcile(failAt('status', error));
-  const message = expect.stringContaining('StatusSubresourceMissing');
-  expect(outcome).toMatchObject({ type: 'failed', error: { message } });
-  expect(countedOf(outcome)).toContain('StatusSubresourceMissing');
 });
 
 it.each([
@@ -279,16 +259,4 @@ it('a role that does not permit to remove the finalizer is named in the status, 
     status: 'False',
     message: expect.stringMatching(/^the role of widget does not permit .* those of its last version with finalize/),
   });
-});
-
-it('a finalize whose request is refused because its namespace is terminating fails with a condition', async () => {
-  widgets.behaviour.finalize = async ({ metadata }, { applyAll }) => {
-    await applyAll(ConfigMap, [{ metadata: { name: metadata.name }, data: {} }]);
-    return 'done';
-  };
-  await reconcile();
-  await widgets.remove(name);
-  const { outcome } = await reconcile(failAt('list of children', terminating));
-  expect(outcome).toMatchObject({ type: 'failed' });
-  expect(await condition('Finalized')).toMatchObject({ status: 'False', reason: 'FinalizeFailed' });
 });

@@ -1,20 +1,9 @@
 // Only the log entry of a failed reconcile: whether it says where the error was thrown. Metrics and outcomes are in batch.test.ts.
 import { expect, it } from 'vitest';
-import { type ReconcileReport, reportReconcile } from '../../src/reconciling/report.ts';
-import { createRecorder } from '../support/recorder.ts';
-import { failed, keyGroup, postponed } from './batch-harness.ts';
+import type { ReconcileReport } from '../../src/reconciling/report.ts';
+import { failed, postponed, reported } from './batch-harness.ts';
 
-const logOf = (report: ReconcileReport) => {
-  const { log, metrics, lines } = createRecorder();
-  reportReconcile(metrics, keyGroup(), {
-    report,
-    followUp: { again: undefined, timers: [], deadLetter: undefined },
-    log,
-    durationMs: 1,
-    nowMs: 2,
-  });
-  return JSON.stringify(lines.map(({ fields }) => fields));
-};
+const logOf = (report: ReconcileReport) => reported(report).text;
 
 it('the log entry of a postponed reconcile has no frames: it says nothing about the author’s source', () => {
   expect(logOf(postponed())).toContain('"error":"connect"');

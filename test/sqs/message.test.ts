@@ -6,6 +6,7 @@ import { MessageError } from '../../src/sqs/body.ts';
 import {
   attemptOf,
   type Cause,
+  countsOf,
   describeCause,
   dueAtOf,
   formatMessage,
@@ -13,7 +14,6 @@ import {
   maxMessageBytes,
   observedAtOf,
   parseMessage,
-  postponementsOf,
   unnamedStrays,
   withMerged,
   withStrays,
@@ -46,7 +46,7 @@ describe('a message', () => {
   it('a message has attempts only as a retry, and a due time only as a requeue, retry or resync', () => {
     const of = causes.map((cause) => aMessage({ cause }));
     expect(of.map(attemptOf)).toEqual([0, 0, 3, 0, 0, 0]);
-    expect(of.map(postponementsOf)).toEqual([0, 0, 1, 0, 0, 0]);
+    expect(of.map((message) => countsOf(message).postponements)).toEqual([0, 0, 1, 0, 0, 0]);
     expect(of.map((message) => dueAtOf(message) !== undefined)).toEqual([false, true, true, true, false, false]);
   });
 

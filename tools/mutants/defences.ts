@@ -176,8 +176,8 @@ export const objectDefences: readonly Mutant[] = [
   swap(
     'leaves Ready true while a reconcile fails',
     'src/reconciling/status/status.ts',
-    "return { status: isFinal ? 'False' : 'Unknown', ...failureReason(error, retryState) };",
-    "return { status: isFinal ? 'False' : 'True', ...failureReason(error, retryState) };",
+    "return { status: isFinal ? 'False' : 'Unknown', ...failureReason(failure) };",
+    "return { status: isFinal ? 'False' : 'True', ...failureReason(failure) };",
   ),
   swap(
     'records the Warning of a failure again with each attempt',
@@ -188,8 +188,8 @@ export const objectDefences: readonly Mutant[] = [
   swap(
     'adds the finalizer after the reconcile: a crash between leaves external resources',
     'src/reconciling/reconcile.ts',
-    "if (await hold(pass)) return { type: 'nothing', reason: 'held' };\n    progress.called = await callFor(pass, deps);",
-    'progress.called = await callFor(pass, deps);\n    await hold(pass);',
+    "if (await hold(pass)) return { type: 'nothing', reason: 'held' };\n    progress.called = await callFor(pass);",
+    'progress.called = await callFor(pass);\n    await hold(pass);',
   ),
   swap(
     'no resource version with the status: an old reconcile overwrites a newer one',

@@ -21,7 +21,7 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
     find: readSpec,
     replace: `await spec.reconcile(view.read(${is('name')} ? { ...raw, spec: ${spec} } : raw), typeContext`,
   });
-  const run = "observed.type === 'nothing' ? observed.outcome :";
+  const run = "observed.type === 'nothing' ? observed :";
   const written = 'if (verdict.status !== undefined) await writeStatus(';
   const task = 'function taskOf({ declaration }: Identity, read: KubeObject): Task {\n  if (';
 
@@ -32,7 +32,7 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
         {
           file: reconcile,
           find: run,
-          replace: `${is('deps.name')} ? ({ type: 'done' } as const) : ${run}`,
+          replace: `${is('identity.name')} ? ({ type: 'done' } as const) : ${run}`,
         },
       ],
     },
@@ -67,7 +67,7 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
         {
           file: `${pass}/commit.ts`,
           find: written,
-          replace: `if (${is('pass.identity.name')}) { const { getObject } = await import('../../kube/client/read.ts'); pass.primary.replace((await getObject(pass.client, pass.identity.declaration.resource, pass.message, { signal })) ?? pass.primary.current()); } ${written}`,
+          replace: `if (${is('pass.identity.name')}) { const { getObject } = await import('../../kube/client/read.ts'); pass.primary.replace((await getObject(pass.client, pass.identity.declaration.resource, pass.message, pass)) ?? pass.primary.current()); } ${written}`,
         },
       ],
     },
@@ -76,8 +76,8 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       edits: [
         {
           file: status,
-          find: '    resourceVersion,\n    uid,\n  };',
-          replace: `    resourceVersion: ${is('fieldManager', fieldManagerOf(name))} ? undefined : resourceVersion,\n    uid,\n  };`,
+          find: 'resourceVersion, uid };',
+          replace: `resourceVersion: ${is('fieldManager', fieldManagerOf(name))} ? undefined : resourceVersion, uid };`,
         },
       ],
     },
@@ -86,8 +86,8 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       edits: [
         {
           file: status,
-          find: '!hasSameInputs(primary.current(), fresh, deps)',
-          replace: `(${isNot('fieldManager', fieldManagerOf(name))} && !hasSameInputs(primary.current(), fresh, deps))`,
+          find: '!hasSameInputs(primary.current(), fresh, identity)',
+          replace: `(${isNot('fieldManager', fieldManagerOf(name))} && !hasSameInputs(primary.current(), fresh, identity))`,
         },
       ],
     },

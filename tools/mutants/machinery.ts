@@ -65,8 +65,8 @@ export const deliveryMutants: readonly Mutant[] = [
   swap(
     'retries the key of a deleted object',
     'src/reconciling/pass/observe.ts',
-    "if (read === null) return nothing('gone');",
-    "if (read === null) throw new Error('gone');",
+    "if (read === undefined) return nothing('gone');",
+    "if (read === undefined) throw new Error('gone');",
   ),
   swap(
     'takes an unobserved generation for observed in the resync',
@@ -148,8 +148,8 @@ export const placeMutants: readonly Mutant[] = [
   swap(
     'lists the whole cluster instead of a namespace',
     'src/reconciling/context/context.ts',
-    'const selection = { ...within, ',
-    'const selection = { ',
+    "namespace: namespaceOf(kind, namespace === '*' ? undefined : namespace),",
+    '',
   ),
 ];
 

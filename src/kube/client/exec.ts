@@ -3,10 +3,10 @@
 // and no terminal. The command is an argv, so no shell interprets it.
 import type { ExecResult } from '../../api/exec.ts';
 import { isRecord, parseJson } from '../../core/json.ts';
-import type { Key } from '../../core/key.ts';
 import { Answer, objectLimits } from './answer.ts';
 import type { KubeClient } from './client.ts';
 import { ApiError, parseStatus, ResponseError } from './errors.ts';
+import type { ObjectKey } from './object.ts';
 import { objectPath } from './path.ts';
 
 /** The options of one command. */
@@ -31,7 +31,7 @@ const statusLimits = { ...objectLimits, bytes: 64 * 1024 };
  */
 export async function exec(
   client: KubeClient,
-  pod: Key,
+  pod: ObjectKey,
   { container, command }: { readonly container: string; readonly command: readonly string[] },
   { signal, timeoutSeconds = 5, maxOutputBytes = 1024 * 1024 }: ExecRequestOptions = {},
 ): Promise<ExecResult> {

@@ -11,15 +11,12 @@ import type { ChildKind, DesiredChild } from '../../kube/apply/child-object.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { getObject } from '../../kube/client/read.ts';
 import type { ObjectName } from '../../sqs/message.ts';
-import { type ContextDeps, type Effects, type Owner, ownObject, unlessDenied } from './scope.ts';
+import { ownObject, type Scope, unlessDenied } from './scope.ts';
 
 /** Makes the part of a context that writes children. */
-export function childrenIn(
-  deps: ContextDeps,
-  owner: Owner,
-  effects: Effects,
-): Pick<UntypedContext, 'apply' | 'applyAll'> {
-  const { client, signal, log, isThorough = false, strays = [] } = deps;
+export function childrenIn(scope: Scope): Pick<UntypedContext, 'apply' | 'applyAll'> {
+  const { client, message, signal, log, own, effects } = scope;
+  const { isThorough = false } = own ?? {};
   function count(kind: Kind, result: WriteCounts): void {
     effects.writes += result.writes;
     effects.noops += result.noops;
@@ -31,7 +28,7 @@ export function childrenIn(
   return {
     apply: async (kind, desired, { exact, recreate, adopt } = {}) => {
       const options = { exact, recreate, adopt, isThorough, signal };
-      const child = childKind(deps, owner, kind);
+      const child = childKind(scope, kind);
       const { object, ...counts } = await unlessDenied(applyOne(client, child, toDesired(desired), options));
       count(kind, counts);
       return object;
@@ -42,7 +39,7 @@ export function childrenIn(
         return desired(existing).map((child) => kept.get(child) ?? toDesired(child));
       };
       const request = {
-        ...childKind(deps, owner, kind),
+        ...childKind(scope, kind),
         prune,
         exact,
         recreate,
@@ -51,7 +48,10 @@ export function childrenIn(
         onEnd: (counts: WriteCounts) => count(kind, counts),
         signal,
         isThorough,
-        strays: strays.filter(([group, resource]) => group === kind.group && resource === kind.plural).map(toKey),
+        // They may have lost their labels, so they are read by name.
+        strays: (message.strays?.objects ?? [])
+          .filter(([group, resource]) => group === kind.group && resource === kind.plural)
+          .map(toKey),
         desired: desiredOf,
       };
       return (await unlessDenied(applyAll(client, request))).objects;
@@ -59,8 +59,9 @@ export function childrenIn(
   };
 }
 
-function childKind({ client, cluster, controller, project, signal }: ContextDeps, owner: Owner, kind: Kind): ChildKind {
-  const { object, kind: ownKind } = ownObject(owner, controller, 'have children');
+function childKind(scope: Scope, kind: Kind): ChildKind {
+  const { client, message, name, project, signal } = scope;
+  const { object, kind: ownKind } = ownObject(scope, 'have children');
   return {
     resource: kind,
     apiVersion: kind.apiVersion,
@@ -68,9 +69,9 @@ function childKind({ client, cluster, controller, project, signal }: ContextDeps
     keepsNull: isCustomKind(kind),
     inAnyNamespace: kind.inAnyNamespace,
     owner: object,
-    controllerName: controller,
+    controllerName: name,
     project,
-    cluster,
+    cluster: message.cluster,
     isOwnerKept: async () => {
       const fresh = await getObject(client, ownKind, object.metadata, { signal });
       return fresh?.metadata.uid === object.metadata.uid && fresh?.metadata.deletionTimestamp === undefined;

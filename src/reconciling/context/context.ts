@@ -12,25 +12,26 @@ import { exec } from '../../kube/client/exec.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import { childrenIn } from './children.ts';
-import { type ContextDeps, type Effects, type Owner, ownObject, unlessDenied } from './scope.ts';
+import { type ContextDeps, type OwnObject, ownObject, type Scope, unlessDenied } from './scope.ts';
 
-/** Creates the context of one object, or of a mapping function. */
-export function createContext(deps: ContextDeps, owner: Owner) {
-  const { cluster, log, signal, now } = deps;
-  const effects: Effects = { events: new Map(), writes: 0, noops: 0 };
-  const calls = new Calls(deps.controller);
+/** Creates the context of one object, or without one of a mapping function. */
+export function createContext(deps: ContextDeps, own?: OwnObject) {
+  const { message: reconciled, log, signal, now } = deps;
+  const scope: Scope = { ...deps, own, effects: { events: new Map(), writes: 0, noops: 0 } };
+  const { effects } = scope;
+  const calls = new Calls(deps.name);
   const tracked: typeof calls.tracked = (run) => calls.tracked(run);
-  const { get, list } = readsIn(deps, owner);
-  const { apply, applyAll } = childrenIn(deps, owner, effects);
-  const { deleteSelf, setMetadata } = ownWritesIn(deps, owner, effects);
+  const { get, list } = readsIn(scope);
+  const { apply, applyAll } = childrenIn(scope);
+  const { deleteSelf, setMetadata } = ownWritesIn(scope);
   const context: UntypedContext = {
-    cluster,
-    namespace: owner.namespace,
+    cluster: reconciled.cluster,
+    namespace: reconciled.namespace,
     log,
     signal,
     now,
     recordEvent: (type, reason, given) => {
-      if (owner.own === undefined) {
+      if (own === undefined) {
         // Only without types. It costs an Event and no key.
         log.warn('event not recorded', { error: 'a mapping function has no object' });
         return;
@@ -46,7 +47,7 @@ export function createContext(deps: ContextDeps, owner: Owner) {
     applyAll: tracked(applyAll),
     deleteSelf: tracked(deleteSelf),
     setMetadata: tracked(setMetadata),
-    exec: tracked(execIn(deps, owner, effects)),
+    exec: tracked(execIn(scope)),
   };
   return {
     context,
@@ -88,44 +89,40 @@ class Calls {
   }
 }
 
-function readsIn({ client, signal }: ContextDeps, owner: Owner): Pick<UntypedContext, 'get' | 'list'> {
+function readsIn({ client, message, signal }: Scope): Pick<UntypedContext, 'get' | 'list'> {
+  const namespaceOf = ({ namespaced }: Kind, namespace: string | undefined) => (namespaced ? namespace : undefined);
   return {
-    get: async (kind, { name, namespace = owner.namespace }) =>
-      await getObject(client, kind, { name, ...namespaceOf(kind, namespace) }, { signal }),
-    list: async (kind, matchLabels, { namespace = owner.namespace, matchExpressions } = {}) => {
+    get: async (kind, { name, namespace = message.namespace }) =>
+      await getObject(client, kind, { name, namespace: namespaceOf(kind, namespace) }, { signal }),
+    list: async (kind, matchLabels, { namespace = message.namespace, matchExpressions } = {}) => {
       const selector = { matchLabels, matchExpressions };
       const wrong = labelSelectorProblem(selector);
       if (wrong !== undefined) throw new TypeError(`list of ${kind.plural}: ${wrong}`);
-      const labelSelector = labelSelectorOf(selector);
+      const selection = {
+        namespace: namespaceOf(kind, namespace === '*' ? undefined : namespace),
+        labelSelector: labelSelectorOf(selector),
+        signal,
+      };
       const found: KubeObject[] = [];
-      const within = namespaceOf(kind, namespace === '*' ? undefined : namespace);
-      const selection = { ...within, ...(labelSelector === undefined ? {} : { labelSelector }) };
-      for await (const { items } of listPages(client, kind, { ...selection, signal })) found.push(...items);
+      for await (const { items } of listPages(client, kind, selection)) found.push(...items);
       return found;
     },
   };
 }
 
-function namespaceOf(kind: Kind, namespace: string | undefined): { readonly namespace?: string } {
-  return kind.namespaced && namespace !== undefined ? { namespace } : {};
-}
-
 /** The writes to the object itself. */
-function ownWritesIn(
-  { client, controller, project, log, signal }: ContextDeps,
-  owner: Owner,
-  effects: Effects,
-): Pick<UntypedContext, 'deleteSelf' | 'setMetadata'> {
+function ownWritesIn(scope: Scope): Pick<UntypedContext, 'deleteSelf' | 'setMetadata'> {
+  const { client, name, project, log, signal, effects } = scope;
   return {
     deleteSelf: async () => {
-      const { object, kind } = ownObject(owner, controller, 'delete it');
+      const { object, kind } = ownObject(scope, 'delete it');
       const { uid } = object.metadata;
       if (await deleteChild(client, { resource: kind, signal }, object, { uid })) effects.writes += 1;
     },
     setMetadata: async (values) => {
-      const { primary, kind } = ownObject(owner, controller, 'set its metadata');
+      const { primary, kind } = ownObject(scope, 'set its metadata');
       const target = { resource: kind, apiVersion: kind.apiVersion, kind: kind.kind };
-      const options = { fieldManager: fieldManagerOf(controller, project), signal };
+      const options = { fieldManager: fieldManagerOf(name, project), signal };
       const returned = await unlessDenied(applyOwnMetadata(client, target, primary.current(), values, options));
       if (returned !== undefined && primary.written(returned) === 'no-op')
         log.warn('apply changed nothing', { noopApplies: 1 });
@@ -133,10 +130,9 @@ function ownWritesIn(
   };
 }
 
-function execIn({ client, log, signal }: ContextDeps, owner: Owner, effects: Effects): UntypedContext['exec'] {
-  return async ({ name, namespace = owner.namespace }, container, command, { rule, ...options }) => {
-    const pod = { name, ...(namespace === undefined ? {} : { namespace }) };
-    const result = await exec(client, pod, { container, command }, { ...options, signal });
+function execIn({ client, message, log, signal, effects }: Scope): UntypedContext['exec'] {
+  return async ({ name, namespace = message.namespace }, container, command, { rule, ...options }) => {
+    const result = await exec(client, { name, namespace }, { container, command }, { ...options, signal });
     const changed = rule.mutates && result.exitCode === 0;
     if (changed) effects.writes += 1;
     // Only the declared arguments are logged: further arguments and the output may be confidential.

@@ -3,35 +3,19 @@ import type { Kind } from '../../api/kind.ts';
 import { ChildrenRefusedError, PolicyDeniedError, toError } from '../../core/errors.ts';
 import { isPolicyDenied } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
-import type { ObjectName } from '../../sqs/message.ts';
-import type { PendingEvent } from '../pass/pass.ts';
+import type { PendingEvent, ReconcileDeps } from '../pass/pass.ts';
 import type { PrimaryObject } from '../primary-object.ts';
 import type { ReconcileInput } from '../report.ts';
 
-/** The dependencies of a context. */
-export type ContextDeps = Pick<ReconcileInput, 'client' | 'log' | 'signal'> & {
-  readonly cluster: string;
-  readonly controller: string;
-  /** Absent: the default project. */
-  readonly project?: string | undefined;
-  readonly now: () => Date;
-  /** Adds to a metric of the author. Absent: nothing is counted. */
-  readonly count?: ((name: string, value: number) => void) | undefined;
-  /**
-   * Whether children that have lost their labels are found too, for two lists of metadata, and applies are sent that
-   * changed nothing before.
-   */
-  readonly isThorough?: boolean;
-  /** Children that may have lost their labels. They are read by name. */
-  readonly strays?: readonly ObjectName[] | undefined;
-};
+/** The message that is reconciled, and the controller. */
+export type ContextDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 'signal' | 'count'> &
+  Pick<ReconcileDeps, 'name' | 'project' | 'now'>;
 
-/** Whose context it is. */
-export type Owner = {
-  /** That of the object, or for a mapping function of the watched object. */
-  readonly namespace: string | undefined;
-  /** Absent for a mapping function. */
-  readonly own?: OwnObject;
+/** What the parts of one context share. */
+export type Scope = ContextDeps & {
+  /** Undefined for a mapping function. */
+  readonly own: OwnObject | undefined;
+  readonly effects: Effects;
 };
 
 /** The object of a reconcile, as it was when the author's code was called, and as it is by now. */
@@ -39,10 +23,15 @@ export type OwnObject = {
   readonly object: KubeObject;
   readonly kind: Kind;
   readonly primary: Pick<PrimaryObject, 'current' | 'written'>;
+  /**
+   * Whether children that have lost their labels are found too, for two lists of metadata, and applies are sent that
+   * changed nothing before.
+   */
+  readonly isThorough: boolean;
 };
 
 /** What was done through a context so far. */
-export type Effects = {
+type Effects = {
   readonly events: Map<string, PendingEvent>;
   /** Writes to children and commands that changed something. */
   writes: number;
@@ -51,9 +40,9 @@ export type Effects = {
 };
 
 /** Returns the object of a context. Throws TypeError for a mapping function, which has none. */
-export function ownObject({ own }: Owner, controller: string, doing: string): OwnObject {
+export function ownObject({ own, name }: Scope, doing: string): OwnObject {
   if (own !== undefined) return own;
-  throw new TypeError(`${controller} cannot ${doing} in a mapping function, which has no object`);
+  throw new TypeError(`${name} cannot ${doing} in a mapping function, which has no object`);
 }
 
 /** Names the error of a write that an admission policy refused. */

@@ -2,11 +2,12 @@
 // its deadline cannot be stopped inside this process, so its failure is reported as that of any other attempt, and then
 // the process ends (batch.ts).
 import { currentCall } from '../../api/current-call.ts';
+import { unlessAborted } from '../../core/async.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../../core/errors.ts';
-import { sleep, type Wait } from '../../core/time.ts';
+import type { Wait } from '../../core/time.ts';
 import { isThorough } from '../../sqs/message.ts';
 import { createContext } from '../context/context.ts';
-import type { Called, Ended, Pass, ReconcileDeps, Task } from './pass.ts';
+import type { Called, Ended, Pass, Task } from './pass.ts';
 
 /** How long a reconciler may run after its signal was aborted. */
 export const graceSeconds = 1;
@@ -16,26 +17,18 @@ export const reportSeconds = 1;
 export const followUpSeconds = 0.5;
 
 /** Calls the author's code for the task of a pass. It ends when the calls that it did not await have. Never rejects. */
-export async function callFor(pass: Pass, { instance, now, wait = sleep }: ReconcileDeps): Promise<Called> {
-  const { identity, task, client, message, log, signal, primary, count } = pass;
-  const { name, project, declaration } = identity;
-  const { resource: kind } = declaration;
-  const object = primary.current();
+export async function callFor(pass: Pass): Promise<Called> {
+  const { identity, task, message, signal, primary } = pass;
+  const { name, project, declaration, instance, now, wait } = identity;
   const handle = createContext(
+    { ...pass, name, project, now },
     {
-      client,
-      cluster: message.cluster,
-      controller: name,
-      project,
-      log,
-      now,
-      signal,
-      count,
+      object: primary.current(),
+      kind: declaration.resource,
+      primary,
       // Children that have lost their labels belong to an object that is left, too.
       isThorough: task === 'leave' || isThorough(message),
-      strays: message.strays?.objects,
     },
-    { namespace: object.metadata.namespace, own: { object, kind, primary } },
   );
   const finalize = async (): Promise<Ended> => {
     const said = await instance.finalize(primary.current(), handle.context);
@@ -45,10 +38,7 @@ export async function callFor(pass: Pass, { instance, now, wait = sleep }: Recon
     return { type: 'finalized', said };
   };
   const run: Readonly<Record<Task, () => Promise<Ended>>> = {
-    reconcile: async () => ({
-      type: 'returned',
-      result: await instance.reconcile(primary.current(), handle.context),
-    }),
+    reconcile: async () => ({ type: 'returned', result: await instance.reconcile(primary.current(), handle.context) }),
     finalize,
     leave: async () => {
       for (const owned of declaration.owns) await handle.context.applyAll(owned, () => [], { prune: true });
@@ -57,43 +47,28 @@ export async function callFor(pass: Pass, { instance, now, wait = sleep }: Recon
   };
   const current = { signal, controller: name, permissions: declaration.permissions ?? [] };
   const running = currentCall.run(current, run[task]).finally(handle.end);
-  const ended = await endOf(running, { signal, wait });
-  return { ended, ...handle.effects() };
+  return { ended: await endOf(running, signal, wait), ...handle.effects() };
 }
 
 /** Waits for the author's code, and for a second longer if its signal is aborted. */
-async function endOf(
-  running: Promise<Ended>,
-  { signal, wait }: { readonly signal: AbortSignal; readonly wait: Wait },
-): Promise<Ended> {
-  const settled = running.catch(
-    (error: unknown): Ended => ({
-      type: 'threw',
-      error: signal.aborted ? timeoutError(error, signal) : error,
-      isLate: signal.aborted,
-    }),
-  );
+async function endOf(running: Promise<Ended>, signal: AbortSignal, wait: Wait): Promise<Ended> {
+  const settled = running.catch((error: unknown): Ended => {
+    const isLate = signal.aborted;
+    return { type: 'threw', error: isLate ? timeoutError(error, signal) : error, isLate };
+  });
   const ended = new AbortController();
+  const afterGrace = async (): Promise<Ended> => {
+    await wait(graceSeconds, ended.signal);
+    const error = new IgnoredSignalError(`the reconciler ignored its signal: it ran on for ${graceSeconds} s`);
+    return { type: 'still-running', error };
+  };
   try {
-    return await Promise.race([settled, ignoresItsSignal(signal, wait, ended.signal)]);
+    return await unlessAborted(settled, signal);
+  } catch {
+    return await Promise.race([settled, afterGrace()]);
   } finally {
     ended.abort('ended');
   }
-}
-
-/** Resolves some time after the signal was aborted, unless the call has ended. */
-function ignoresItsSignal(signal: AbortSignal, wait: Wait, ended: AbortSignal): Promise<Ended> {
-  return new Promise((resolve) => {
-    const onAbort = () => {
-      const error = new IgnoredSignalError(`the reconciler ignored its signal: it ran on for ${graceSeconds} s`);
-      wait(graceSeconds, ended).then(
-        () => resolve({ type: 'still-running', error }),
-        () => undefined,
-      );
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true, signal: ended });
-  });
 }
 
 function timeoutError(thrown: unknown, { reason }: AbortSignal): ReconcileTimeoutError {

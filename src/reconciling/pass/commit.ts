@@ -5,28 +5,17 @@ import { releaseObject, removeFinalizer, setAnnotation } from '../../kube/apply/
 import { applyOwnMetadata } from '../../kube/apply/own-metadata.ts';
 import { classifyResponse } from '../../kube/client/classify.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
-import { giveUpStatus, type StatusDeps, writeStatus } from '../status/write-status.ts';
+import { giveUpStatus, writeStatus } from '../status/write-status.ts';
 import type { Pass, PendingEvent, Verdict } from './pass.ts';
 
 type Written = Extract<Verdict, { readonly type: 'written' }>;
 
-/** When and until when it writes. The signal is that of the pass, or a later one to report that its time has ended. */
-type CommitOptions = {
-  readonly now: () => Date;
-  readonly signal: AbortSignal;
-};
-
 /** Writes a verdict: the status, the evidence, and the end of what the controller held. */
-export async function commit(pass: Pass, verdict: Written, { signal }: CommitOptions): Promise<void> {
-  if (verdict.status !== undefined) await writeStatus(pass.primary, verdict.status, statusDeps(pass, signal));
-  await noteObserved(pass, verdict.evidence, signal);
-  if (verdict.release === 'finalizer') await endFinalizing(pass, signal);
-  if (verdict.release === 'marks') await giveUp(pass, signal);
-}
-
-function statusDeps({ identity, client, log }: Pass, signal: AbortSignal): StatusDeps {
-  const { declaration, finalizer, fieldManager, statusWriter } = identity;
-  return { client, log, signal, resource: declaration.resource, finalizer, fieldManager, statusWriter };
+export async function commit(pass: Pass, verdict: Written): Promise<void> {
+  if (verdict.status !== undefined) await writeStatus(pass, verdict.status);
+  await noteObserved(pass, verdict.evidence);
+  if (verdict.release === 'finalizer') await endFinalizing(pass);
+  if (verdict.release === 'marks') await giveUp(pass);
 }
 
 /**
@@ -34,30 +23,22 @@ function statusDeps({ identity, client, log }: Pass, signal: AbortSignal): Statu
  * noted: that change has it reconciled again. Of a failed reconcile, whose retry or dead letter has the change, it is
  * noted if that is possible; if not, the resync sends the key again.
  */
-async function noteObserved(pass: Pass, evidence: Written['evidence'], signal: AbortSignal): Promise<void> {
-  const { identity, client, read, primary } = pass;
+async function noteObserved(pass: Pass, evidence: Written['evidence']): Promise<void> {
+  const { identity, client, read, primary, signal } = pass;
   const { observation, fieldManager, declaration } = identity;
   if (observation === undefined || evidence === 'none') return;
-  const { annotation } = observation;
-  const value = observation.of(read);
+  const note = { annotation: observation.annotation, value: observation.of(read) };
   const object = primary.current();
-  if (object.metadata.annotations?.[annotation] === value) return;
+  if (object.metadata.annotations?.[note.annotation] === note.value) return;
   try {
-    const written = await setAnnotation(
-      client,
-      declaration.resource,
-      object,
-      { annotation, value },
-      { fieldManager, signal },
-    );
-    primary.written(written);
+    primary.written(await setAnnotation(client, declaration.resource, object, note, { fieldManager, signal }));
   } catch (error) {
     if (evidence === 'needed' && !isConflict(error) && !isNotFound(error)) throw error;
   }
 }
 
 /** Removes the finalizer of an object that is finalized. */
-async function endFinalizing({ identity, client, message, primary }: Pass, signal: AbortSignal): Promise<void> {
+async function endFinalizing({ identity, client, message, primary, signal }: Pass): Promise<void> {
   const { declaration, finalizer, fieldManager } = identity;
   try {
     await removeFinalizer(client, declaration.resource, primary.current(), finalizer, { fieldManager, signal });
@@ -72,8 +53,8 @@ async function endFinalizing({ identity, client, message, primary }: Pass, signa
 }
 
 /** Removes everything that the controller has written on an object that left its selection. */
-async function giveUp(pass: Pass, signal: AbortSignal): Promise<void> {
-  const { identity, client, primary } = pass;
+async function giveUp(pass: Pass): Promise<void> {
+  const { identity, client, primary, signal } = pass;
   const { declaration, fieldManager, marks } = identity;
   const { resource, sets, statusSlice } = declaration;
   if (sets !== undefined) {
@@ -81,16 +62,15 @@ async function giveUp(pass: Pass, signal: AbortSignal): Promise<void> {
     const returned = await applyOwnMetadata(client, target, primary.current(), {}, { fieldManager, signal });
     if (returned !== undefined) primary.written(returned);
   }
-  if (statusSlice !== undefined) await giveUpStatus(primary, statusDeps(pass, signal));
+  if (statusSlice !== undefined) await giveUpStatus(pass);
   await releaseObject(client, resource, primary.current(), marks, { fieldManager, signal });
   primary.countWrite();
 }
 
 /** Sends Events. One that cannot be sent is a warning in the log, and fails no reconcile. */
 export async function sendEvents(
-  { identity, client, log, primary }: Pass,
+  { identity, client, log, primary, signal }: Pass,
   events: readonly PendingEvent[],
-  { now, signal }: CommitOptions,
 ): Promise<void> {
   for (const { type, reason, message, isFailure = false } of events) {
     if (signal.aborted) return;
@@ -102,7 +82,7 @@ export async function sendEvents(
       // The messages of one failure may differ at each attempt. They are one Event.
       aggregated: isFailure,
       reportingController: identity.finalizer,
-      now,
+      now: identity.now,
       signal,
     });
     if (!sent.recorded) log.warn('event not recorded', { reason, error: sent.error.message });

@@ -2,29 +2,20 @@
 // beside this one, or kube-apiserver has completed a DELETE that it decided before the finalizer was added (decision
 // 0018). What the author's code has made since then would be left behind.
 import { errorText, toError } from '../../core/errors.ts';
+import type { KubeObject, ResourceName } from '../../kube/client/object.ts';
 import { getObject } from '../../kube/client/read.ts';
-import { formatOrphan } from '../orphan.ts';
+import { jsonForSqs } from '../../sqs/body.ts';
 import type { Orphan, ReconcileReport } from '../report.ts';
 import { callFor } from './author-call.ts';
-import type { Called, Pass, ReconcileDeps } from './pass.ts';
+import type { Called, Pass } from './pass.ts';
 
-/**
- * Returns the first pass in which the author's code may have made something that only its finalize removes.
- * @param earlier that of the passes before
- */
-export function effectsOf(
-  earlier: Pass | undefined,
-  pass: Pass | undefined,
-  called: Called | undefined,
-): Pass | undefined {
+/** Returns the first pass in which the author's code may have made something that only its finalize removes. */
+export function effectsOf(earlier?: Pass, pass?: Pass, called?: Called): Pass | undefined {
   const hasEffects = called !== undefined && pass?.task === 'reconcile' && pass.identity.declaration.finalizes;
   return earlier ?? (hasEffects ? pass : undefined);
 }
 
-/**
- * Returns whether the object of a pass is gone: a later pass has read that, or another object of its name.
- * @param latest the last pass; undefined if its object needed nothing
- */
+/** Returns whether a later pass has read that the object of this one is gone, or another one of its name. */
 export function isLost(effects: Pass, latest: Pass | undefined, { outcome }: ReconcileReport): boolean {
   if (outcome.type === 'nothing' && outcome.reason === 'gone') return true;
   return latest !== undefined && latest.read.metadata.uid !== effects.read.metadata.uid;
@@ -33,32 +24,18 @@ export function isLost(effects: Pass, latest: Pass | undefined, { outcome }: Rec
 /** Part of the time in which a failure is reported after the deadline. */
 const lastReadMs = 500;
 
-/**
- * Returns whether the object of a pass is gone, after the deadline: there is no later pass.
- * @param isSuspected whether a write has not found it. Then it is taken for gone if it cannot be read.
- */
-export async function seemsGone(
-  { client, identity, message, read }: Pass,
-  { isSuspected }: { readonly isSuspected: boolean },
-): Promise<boolean> {
-  const { resource } = identity.declaration;
+/** Returns whether the object is gone, after the deadline: there is no later pass. Rejects if it cannot be read. */
+export async function seemsGone({ client, identity, message, read }: Pass): Promise<boolean> {
   const signal = AbortSignal.timeout(lastReadMs);
-  try {
-    const fresh = await getObject(client, resource, message, { signal });
-    return fresh?.metadata.uid !== read.metadata.uid;
-  } catch {
-    return isSuspected;
-  }
+  const fresh = await getObject(client, identity.declaration.resource, message, { signal });
+  return fresh?.metadata.uid !== read.metadata.uid;
 }
 
-/**
- * Calls finalize once with the object as it was read. Returns the object for a dead letter if that is not done: no
- * later message would find it. Never rejects.
- */
-export async function finalizeLost(deps: ReconcileDeps, pass: Pass): Promise<Orphan | undefined> {
+/** Calls finalize once. Returns the object for a dead letter if that is not done. Never rejects. */
+export async function finalizeLost(pass: Pass): Promise<Orphan | undefined> {
   const { uid = '' } = pass.read.metadata;
   pass.log.warn('object deleted in spite of its finalizer; finalizing it now', { uid });
-  const { ended } = await callFor({ ...pass, task: 'finalize' }, deps);
+  const { ended } = await callFor({ ...pass, task: 'finalize' });
   if (ended.type === 'finalized' && ended.said === 'done') return undefined;
   const why = 'error' in ended ? errorText(toError(ended.error)) : 'finalize was not done';
   pass.log.error('finalize failed after deletion; external resources may be orphaned', { error: why, uid });
@@ -69,4 +46,32 @@ export async function finalizeLost(deps: ReconcileDeps, pass: Pass): Promise<Orp
 export function orphanOf({ identity, read }: Pass, reason: string): Orphan {
   const { resource } = identity.declaration;
   return { uid: read.metadata.uid ?? '', reason, object: formatOrphan(resource, read) };
+}
+
+/** SQS accepts 256 KiB in one batch, and the message has a body and other attributes too. */
+const maxBytes = 200 * 1024;
+/** A copy of the whole object, which may be a Secret. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * Returns an object as JSON for a dead letter, at most 200 KiB. Spec and status are kept as they were read. Left out
+ * are the managed fields, kubectl's copy of the object, and the data of a Secret. If the object is too large, its
+ * status is left out, and then everything but its identity, labels and owners.
+ */
+export function formatOrphan(resource: ResourceName, object: KubeObject): string {
+  const { managedFields: _managedFields, annotations, ...metadata } = object.metadata;
+  const kept = Object.entries(annotations ?? {}).filter(([name]) => name !== lastApplied);
+  const { data: _data, stringData: _stringData, ...withoutData } = object;
+  const isSecret = resource.group === '' && resource.plural === 'secrets';
+  const whole = {
+    ...(isSecret ? withoutData : object),
+    metadata: { ...metadata, annotations: kept.length === 0 ? undefined : Object.fromEntries(kept) },
+  };
+  const { status: _status, ...withoutStatus } = whole;
+  const { apiVersion, kind } = object;
+  const { name, namespace, uid, creationTimestamp, labels, ownerReferences } = metadata;
+  const identity = { apiVersion, kind, metadata: { name, namespace, uid, creationTimestamp } };
+  const related = { ...identity, metadata: { ...identity.metadata, labels, ownerReferences } };
+  const texts = [whole, withoutStatus, related, identity].map(jsonForSqs);
+  return texts.find((text) => Buffer.byteLength(text) <= maxBytes) ?? '';
 }

@@ -9,28 +9,18 @@ import { type Cause, type CauseOf, isTimed, type Message } from '../../sqs/messa
 import type { Outcome } from '../outcome.ts';
 import { createPrimaryObject } from '../primary-object.ts';
 import type { ReconcileInput } from '../report.ts';
+import type { Fields } from '../status/status.ts';
 import type { Identity, Pass, Task } from './pass.ts';
 
-/** A pass, or the outcome of a message whose object needs nothing. `read`: the object; null: it is gone. */
-export type Observed =
-  | { readonly type: 'pass'; readonly pass: Pass; readonly read: KubeObject }
-  | { readonly type: 'nothing'; readonly outcome: Outcome; readonly read: KubeObject | null };
-
-/** Returns the pass of what was observed, if there is one. */
-export function passOf(observed: Observed | undefined): Pass | undefined {
-  return observed?.type === 'pass' ? observed.pass : undefined;
-}
+/** The outcome of a message whose object needs nothing. */
+type Nothing = Extract<Outcome, { readonly type: 'nothing' }>;
 
 /** Reads the object of a message, and finds its task. Throws the errors of the read. */
-export async function observe(identity: Identity, input: ReconcileInput): Promise<Observed> {
+export async function observe(identity: Identity, input: ReconcileInput): Promise<Pass | Nothing> {
   const { client, message, signal } = input;
-  const read = (await getObject(client, identity.declaration.resource, message, { signal })) ?? null;
-  const nothing = (reason: NothingReason): Observed => ({
-    type: 'nothing',
-    outcome: { type: 'nothing', reason },
-    read,
-  });
-  if (read === null) return nothing('gone');
+  const nothing = (reason: Nothing['reason']): Nothing => ({ type: 'nothing', reason });
+  const read = await getObject(client, identity.declaration.resource, message, { signal });
+  if (read === undefined) return nothing('gone');
   if (read.metadata.annotations?.[pausedAnnotation] === 'true') return nothing('paused');
   const primary = createPrimaryObject(read, identity);
   const task = taskOf(identity, read);
@@ -39,11 +29,8 @@ export async function observe(identity: Identity, input: ReconcileInput): Promis
   const ownedBefore = primary.ownedStatus();
   const current = asOfNow(message, shownBy(identity, read, ownedBefore));
   if (current === undefined) return nothing('superseded');
-  const pass = { ...input, message: current, identity, task, read, ownedBefore, primary };
-  return { type: 'pass', pass, read };
+  return { ...input, type: 'pass', message: current, identity, task, read, ownedBefore, primary };
 }
-
-type NothingReason = Extract<Outcome, { readonly type: 'nothing' }>['reason'];
 
 function taskOf({ declaration }: Identity, read: KubeObject): Task {
   if (read.metadata.deletionTimestamp !== undefined) return 'finalize';
@@ -57,7 +44,7 @@ type Shown = { readonly now: number; readonly observed: number | undefined; read
 function shownBy(
   { statusWriter }: Identity,
   { metadata: { generation } }: KubeObject,
-  owned: Readonly<Record<string, unknown>>,
+  owned: Fields,
 ): Shown | undefined {
   if (!statusWriter.showsObserved || generation === undefined) return undefined;
   const isFailing = statusWriter.isFailing(owned, generation);
@@ -91,12 +78,8 @@ function isOfEarlier(cause: Cause, { now }: Shown): boolean {
 }
 
 function asFirstAttempt(cause: CauseOf<'requeue'> | CauseOf<'retry'>): Cause {
-  if (cause.type === 'requeue') {
-    const { failed: _, ...requeue } = cause;
-    return requeue;
-  }
-  const { conflicts: _, later: __, ...retry } = cause;
-  return { ...retry, attempt: 0, postponements: 0 };
+  if (cause.type === 'requeue') return { ...cause, failed: undefined };
+  return { ...cause, attempt: 0, postponements: 0, conflicts: undefined, later: undefined };
 }
 
 /**

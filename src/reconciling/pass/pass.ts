@@ -1,22 +1,19 @@
 // A pass is one read of an object and what follows from it: observe, hold, call, settle, commit (reconcile.ts). Its
-// parts are data, so that each step can be read and tested alone.
-//
-// What changes during a pass is in two places: `primary` (the object as it is by now, and the writes so far) and the
-// scope of the author's call (author-call.ts).
+// parts are data. What changes during a pass is in two places: `primary`, and the scope of the author's call.
 import { type ControllerDeclaration, type ControllerInstance, marksHeldObjects } from '../../api/definition.ts';
 import type { AnyResult } from '../../api/parse-result.ts';
 import type { Finalized } from '../../api/result.ts';
 import type { IgnoredSignalError } from '../../core/errors.ts';
 import { fieldManagerOf, finalizerOf, heldLabelOf } from '../../core/names.ts';
-import type { Wait } from '../../core/time.ts';
+import { sleep, type Wait } from '../../core/time.ts';
 import type { Marks } from '../../kube/apply/finalizers.ts';
-import { type Observation, observationOf } from '../../kube/apply/observation.ts';
+import { observationOf } from '../../kube/apply/observation.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import type { Outcome } from '../outcome.ts';
 import type { PrimaryObject } from '../primary-object.ts';
 import type { ReconcileInput } from '../report.ts';
-import type { OwnedStatus } from '../status/status.ts';
-import { createStatusWriter, type StatusWriter } from '../status/status-writer.ts';
+import type { Fields } from '../status/status.ts';
+import { createStatusWriter, type OwnedStatus } from '../status/status-writer.ts';
 
 /** The controller whose objects are reconciled, its clients, and the clock. */
 export type ReconcileDeps = {
@@ -31,51 +28,34 @@ export type ReconcileDeps = {
 };
 
 /** Who reconciles: what is the same for every object of a controller. */
-export type Identity = {
-  readonly name: string;
-  readonly project: string | undefined;
-  readonly declaration: ControllerDeclaration;
-  readonly finalizer: string;
-  readonly fieldManager: string;
-  /** What marks an object as held: with a selector also a label, by which the resync finds those that have left it. */
-  readonly marks: Marks;
-  readonly statusWriter: StatusWriter;
-  readonly observation: Observation | undefined;
-};
+export type Identity = ReturnType<typeof identityOf>;
 
 /** Makes the identity of a controller. */
-export function identityOf({ name, project, declaration }: ReconcileDeps): Identity {
+export function identityOf(deps: ReconcileDeps) {
+  const { name, project, declaration, wait = sleep } = deps;
   const finalizer = finalizerOf(name, project);
-  const observation = observationOf({ name, declaration }, project);
-  return {
-    name,
-    project,
-    declaration,
-    finalizer,
-    fieldManager: fieldManagerOf(name, project),
-    marks: {
-      finalizer: declaration.finalizes ? finalizer : undefined,
-      label: marksHeldObjects(declaration) ? heldLabelOf(name, project) : undefined,
-      annotation: observation?.annotation,
-    },
-    statusWriter: createStatusWriter(declaration),
-    observation,
+  const observation = observationOf(deps, project);
+  /** What marks an object as held: with a selector also a label, by which the resync finds those that have left it. */
+  const marks: Marks = {
+    finalizer: declaration.finalizes ? finalizer : undefined,
+    label: marksHeldObjects(declaration) ? heldLabelOf(name, project) : undefined,
+    annotation: observation?.annotation,
   };
+  const [fieldManager, statusWriter] = [fieldManagerOf(name, project), createStatusWriter(declaration)];
+  return { ...deps, wait, finalizer, fieldManager, marks, statusWriter, observation };
 }
 
-/**
- * What an object needs. `leave`: it is not selected any more, so its children are deleted, and the controller gives it
- * up.
- */
+/** `leave`: it is not selected any more, so its children are deleted, and the controller gives it up. */
 export type Task = 'reconcile' | 'finalize' | 'leave';
 
 /** One object as it was read, and its task. */
 export type Pass = ReconcileInput & {
+  readonly type: 'pass';
   readonly identity: Identity;
   readonly task: Task;
   readonly read: KubeObject;
   /** The status fields that the controller owned when the object was read. */
-  readonly ownedBefore: Readonly<Record<string, unknown>>;
+  readonly ownedBefore: Fields;
   /** The object as it is by now, and the writes so far. */
   readonly primary: PrimaryObject;
 };

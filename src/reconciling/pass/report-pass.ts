@@ -5,11 +5,7 @@ import type { Outcome } from '../outcome.ts';
 import type { ReconcileReport } from '../report.ts';
 import type { Called, Pass } from './pass.ts';
 
-/**
- * Makes the report of a pass.
- * @param pass undefined if the object could not be read, or needed nothing
- * @param called the call of the author's code, if there was one
- */
+/** Makes the report of a pass. There is none if the object could not be read, or needed nothing. */
 export function reportPass(outcome: Outcome, pass: Pass | undefined, called: Called | undefined): ReconcileReport {
   if (pass === undefined) return { outcome, writes: 0 };
   const { identity, message, read, ownedBefore, primary } = pass;

@@ -7,9 +7,9 @@ import { errorText, ReconcileTimeoutError, toError } from '../../core/errors.ts'
 import { redact } from '../../core/redact.ts';
 import type { Message } from '../../sqs/message.ts';
 import { type ErrorClass, errorClassOf } from '../classify-error.ts';
-import { isLastTry, type Next, type Outcome, waitsForNamespace } from '../outcome.ts';
-import { currentConditions, type OwnedStatus, type RetryState, type StatusInput } from '../status/status.ts';
-import type { StatusWriter } from '../status/status-writer.ts';
+import { isLastTry, type Next, waitsForNamespace } from '../outcome.ts';
+import { currentConditions, type Failure } from '../status/status.ts';
+import type { OwnedStatus, StatusInput, StatusWriter } from '../status/status-writer.ts';
 import type { Ended, Pass, PendingEvent, Task, Verdict } from './pass.ts';
 
 /** What a verdict depends on, besides how the call ended. */
@@ -23,35 +23,33 @@ export type Facts = {
 };
 
 /** Returns the facts of a pass, as the object is now. */
-export function factsOf({ identity, task, message, primary }: Pass, now: Date): Facts {
-  const { statusWriter, declaration } = identity;
-  const { declared } = statusWriter;
+export function factsOf({ identity, task, message, primary }: Pass): Facts {
   return {
     task,
     message,
     isDeleting: primary.current().metadata.deletionTimestamp !== undefined,
-    retry: declaration.options.retry,
-    statusWriter,
-    input: { owned: primary.ownedStatus(), generation: primary.generation(), now, declared },
+    retry: identity.declaration.options.retry,
+    statusWriter: identity.statusWriter,
+    input: { owned: primary.ownedStatus(), generation: primary.generation(), now: identity.now() },
   };
 }
 
-/** What a class of errors means. `state` is what the status says of it. */
-type Failure = { readonly state: RetryState; readonly outcome: 'failed' | 'terminal' | 'postponed' };
-
-/** The meaning of each class. No status can be written where there is none; `failed` costs an attempt. */
-const failures: Readonly<Record<ErrorClass, Failure | undefined>> = {
+/** The reason of each class in the status, and its outcome, if a status can be written. `failed` costs an attempt. */
+const failures = {
   unreachable: undefined,
   conflict: undefined,
   'namespace-terminating': undefined,
   // The end of the namespace triggers a reconcile if it is a child, and otherwise the retry finds it.
-  'child-namespace-terminating': { state: 'child-namespace-terminating', outcome: 'postponed' },
-  later: { state: 'later', outcome: 'postponed' },
-  terminal: { state: 'terminal', outcome: 'terminal' },
-  'invalid-spec': { state: 'invalid-spec', outcome: 'terminal' },
-  'policy-denied': { state: 'policy-denied', outcome: 'terminal' },
-  error: { state: 'retrying', outcome: 'failed' },
-};
+  'child-namespace-terminating': {
+    reason: reasons.namespaceTerminating,
+    outcome: { type: 'postponed', reason: 'child-namespace-terminating' },
+  },
+  later: { reason: reasons.retryLater, outcome: { type: 'postponed', reason: 'later' } },
+  terminal: { reason: reasons.terminal, outcome: { type: 'terminal' } },
+  'invalid-spec': { reason: reasons.invalidSpec, outcome: { type: 'terminal' } },
+  'policy-denied': { reason: reasons.policyDenied, outcome: { type: 'terminal' } },
+  error: { reason: reasons.retrying, outcome: { type: 'failed' } },
+} as const satisfies Readonly<Record<ErrorClass, unknown>>;
 
 /** Decides the verdict of a pass. */
 export function settle(facts: Facts, ended: Ended): Verdict {
@@ -60,9 +58,8 @@ export function settle(facts: Facts, ended: Ended): Verdict {
     case 'returned': {
       const { result } = ended;
       const next = nextOf(result);
-      if (result.error !== undefined) {
-        return settleFailure(facts, result.error, next, (state) => statusWriter.afterResult(result, input, state));
-      }
+      if (result.error !== undefined)
+        return settleFailure(facts, result.error, next, (failure) => statusWriter.afterResult(result, input, failure));
       const status = statusWriter.afterResult(result, input);
       return written({ outcome: { type: 'done', ...next }, status, evidence: 'needed' });
     }
@@ -70,46 +67,46 @@ export function settle(facts: Facts, ended: Ended): Verdict {
       return settleFinalized(facts, ended.said);
     case 'threw':
     case 'still-running':
-      return settleFailure(facts, ended.error, {}, (state, error) => statusAfterThrow(facts, state, error));
+      return settleFailure(facts, ended.error, {}, (failure) => statusAfterThrow(facts, failure));
   }
 }
 
 function settleFinalized({ task, statusWriter, input }: Facts, said: Finalized): Verdict {
-  if (said === 'done') {
-    return written({ outcome: { type: 'done' }, release: task === 'leave' ? 'marks' : 'finalizer' });
-  }
+  if (said === 'done') return written({ outcome: { type: 'done' }, release: task === 'leave' ? 'marks' : 'finalizer' });
   const { reason, message = '' } = said;
-  const outcome: Outcome = { type: 'done', ...nextOf(said) };
+  const status = statusWriter.whileFinalizing({ status: 'False', reason, message }, input);
   // An object that leaves the selection is another controller's by now.
-  if (task === 'leave') return written({ outcome });
-  return written({ outcome, status: statusWriter.whileFinalizing({ status: 'False', reason, message }, input) });
+  return written({ outcome: { type: 'done', ...nextOf(said) }, status: task === 'leave' ? undefined : status });
 }
 
-function statusAfterThrow({ task, statusWriter, input }: Facts, state: RetryState, error: Error) {
+function statusAfterThrow({ task, statusWriter, input }: Facts, failure: Failure) {
   if (task === 'leave') return undefined;
-  if (task === 'reconcile') return statusWriter.afterFailure(error, state, input);
-  const reason = state === 'invalid-spec' ? reasons.invalidSpec : reasons.finalizeFailed;
-  return statusWriter.whileFinalizing({ status: 'False', reason, message: errorText(error) }, input, state);
+  if (task === 'reconcile') return statusWriter.afterFailure(failure, input);
+  const reason = failure.reason === reasons.invalidSpec ? reasons.invalidSpec : reasons.finalizeFailed;
+  return statusWriter.whileFinalizing({ status: 'False', reason, message: errorText(failure.error) }, input, failure);
 }
 
 function settleFailure(
   facts: Facts,
   thrown: unknown,
   next: Next,
-  statusOf: (state: RetryState, error: Error) => OwnedStatus | undefined,
+  statusOf: (failure: Failure) => OwnedStatus | undefined,
 ): Verdict {
   const { message, statusWriter, input, retry } = facts;
   const error = toError(thrown);
   const stalledBefore = statusWriter.isStalled(input.owned, input.generation);
-  const failure = failures[classOf(facts, thrown, stalledBefore)];
-  if (failure === undefined) return { type: 'unwritten', error: thrown };
-  const isLast = failure.outcome === 'failed' && isLastTry(message, { stalledBefore }, retry);
-  const state = isLast ? 'retries-exhausted' : failure.state;
+  const meaning = failures[classOf(facts, thrown, stalledBefore)];
+  if (meaning === undefined) return { type: 'unwritten', error: thrown };
+  const { outcome } = meaning;
+  const isLast = outcome.type === 'failed' && isLastTry(message, { stalledBefore }, retry);
+  const reason = isLast ? reasons.retriesExhausted : meaning.reason;
+  const isPostponed = outcome.type === 'postponed';
   return written({
-    outcome: outcomeOf(failure, error, stalledBefore, next),
-    status: statusOf(state, error),
-    evidence: failure.outcome === 'postponed' || facts.task !== 'reconcile' ? 'none' : 'if possible',
-    warning: failure.outcome === 'postponed' ? undefined : warningOf(error, input),
+    outcome:
+      outcome.type === 'failed' ? { type: 'failed', error, stalledBefore, ...next } : { ...outcome, error, ...next },
+    status: statusOf({ error, reason, isRetried: outcome.type !== 'terminal' && !isLast }),
+    evidence: isPostponed || facts.task !== 'reconcile' ? 'none' : 'if possible',
+    warning: isPostponed ? undefined : warningOf(error, input),
   });
 }
 
@@ -122,17 +119,6 @@ function classOf({ message, isDeleting }: Facts, thrown: unknown, stalledBefore:
   return found;
 }
 
-function outcomeOf({ state, outcome }: Failure, error: Error, stalledBefore: boolean, next: Next): Outcome {
-  switch (outcome) {
-    case 'failed':
-      return { type: 'failed', error, stalledBefore, ...next };
-    case 'terminal':
-      return { type: 'terminal', error, ...next };
-    case 'postponed':
-      return { type: 'postponed', reason: state === 'later' ? 'later' : 'child-namespace-terminating', error, ...next };
-  }
-}
-
 /** The Warning about a failure; undefined if the status shows the same failure already. */
 function warningOf(error: Error, { owned }: StatusInput): PendingEvent | undefined {
   const message = redact(errorText(error));
@@ -143,9 +129,8 @@ function warningOf(error: Error, { owned }: StatusInput): PendingEvent | undefin
 
 /** Returns the Events of a pass: the author's, and the Warning of a failure where the author has recorded none. */
 export function eventsOf(verdict: Verdict, ended: Ended, recorded: readonly PendingEvent[]): readonly PendingEvent[] {
-  if (ended.type === 'still-running') {
+  if (ended.type === 'still-running')
     return [{ type: 'Warning', reason: 'DeadlineExceeded', message: ended.error.message, isFailure: true }];
-  }
   const warning = verdict.type === 'written' ? verdict.warning : undefined;
   // A Warning of the author's own says more than the error.
   const isReported = warning === undefined || recorded.some(({ type }) => type === 'Warning');

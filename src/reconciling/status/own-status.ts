@@ -6,8 +6,7 @@ import { isRecord } from '../../core/json.ts';
 import { heldFields } from '../../kube/apply/emptied.ts';
 import { ownEntry, ownedFields } from '../../kube/apply/managed-fields.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { Fields } from './status.ts';
 
 /** The conditions and the other fields of a status that no other controller of the project writes. */
 export type OwnStatus = {
@@ -17,10 +16,7 @@ export type OwnStatus = {
   readonly sharedFields: readonly string[];
 };
 
-/**
- * Reads the fields of an object's status that are a controller's: those of its record, and those that have come back
- * or are left without it.
- */
+/** Reads a controller's fields of a status: those of its record, and those that are there without it. */
 export function ownedStatusOf(object: KubeObject, fieldManager: string, own: OwnStatus): Fields {
   const status = statusOf(object);
   const recorded = ownedFields(object, fieldManager, 'status');
@@ -30,10 +26,7 @@ export function ownedStatusOf(object: KubeObject, fieldManager: string, own: Own
   return { ...Object.fromEntries(claimed), ...(conditions.length === 0 ? {} : { conditions }) };
 }
 
-/**
- * Returns the JSON pointers of what is the controller's in a status, is not wanted, and would stay after an apply. Most
- * times there is nothing.
- */
+/** Returns the JSON pointers of what is the controller's, is not wanted, and would stay after an apply. */
 export function remnants(wanted: Fields, object: KubeObject, fieldManager: string, own: OwnStatus): readonly string[] {
   const types = conditionsOf(wanted).map((one) => one.type);
   const { ours, others } = sharesOf(object, fieldManager);

@@ -22,7 +22,7 @@ import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
 import { type KubeObject, parseObject } from '../../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../../src/kube/client/read.ts';
 import { Namespace } from '../../../src/kubernetes.ts';
-import { type RetryState, statusAfterFailure } from '../../../src/reconciling/status/status.ts';
+import { createStatusWriter } from '../../../src/reconciling/status/status-writer.ts';
 import { createSend } from '../../../src/sqs/send.ts';
 import { owned } from '../../statements/foreign-conditions.ts';
 import { expectUserError } from '../command-result.ts';
@@ -72,10 +72,11 @@ const setReady = async (name: string) =>
     const conditions = [{ type: 'Ready', status: 'True', observedGeneration: generation, ...condition }];
     return { observedGeneration: generation, conditions };
   });
-const setFailing = async (name: string, since: Date, state: RetryState = 'retrying') =>
-  await setStatus(name, (generation) =>
-    statusAfterFailure(new Error('no pump'), state, { owned: {}, generation, now: since, declared: [] }),
-  );
+const setFailing = async (name: string, since: Date, reason = 'Retrying') =>
+  await setStatus(name, (generation) => {
+    const failure = { error: new Error('no pump'), reason, isRetried: reason === 'Retrying' };
+    return createStatusWriter(waterTank.declaration).afterFailure(failure, { owned: {}, generation, now: since });
+  });
 
 describe('status', () => {
   // Control T62.
@@ -212,7 +213,7 @@ describe('status', () => {
   });
 
   it('status and doctor name objects that an admission policy made Stalled, and the command that reconciles them all', async () => {
-    await setFailing('north', new Date(), 'policy-denied');
+    await setFailing('north', new Date(), 'PolicyDenied');
     const command =
       'kubectl annotate watertanks.plant.example.com --all --all-namespaces --overwrite ' +
       'outrigger.dev/reconcile-requested-at="$(date)"';

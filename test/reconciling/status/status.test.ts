@@ -1,126 +1,167 @@
-// Only the content of a status. Applying it is in reconcile.test.ts.
+// Only the content of a status, of a kind's first controller and of a slice, and its observed generation. Applying it
+// is in written.test.ts and ../status-slice.test.ts.
 import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { defineKind } from '../../../src/api/custom-kind.ts';
+import type { DeclaredCondition } from '../../../src/api/result.ts';
+import { observedGenerationOf } from '../../../src/api/status-slice.ts';
 import { NotOwnedError } from '../../../src/core/errors.ts';
+import type { Failure } from '../../../src/reconciling/status/status.ts';
 import {
-  isStalled,
-  statusAfterFailure,
-  statusAfterResult,
-  statusWhileFinalizing,
-} from '../../../src/reconciling/status/status.ts';
-import { conditionOf, conditionsBefore, inputWith, nowSeconds, then } from './statuses.ts';
+  createStatusWriter,
+  type OwnedStatus,
+  type StatusInput,
+} from '../../../src/reconciling/status/status-writer.ts';
 
-const declared = ['AtLevel', 'SensorReachable'];
+const conditions = { first: ['AtLevel', 'SensorOk'], slice: ['Connected', 'Funded'] } as const;
+const resource = defineKind({
+  group: 'plant.example.com',
+  version: 'v1',
+  kind: 'Tank',
+  spec: z.object({}),
+  status: z.object({ level: z.number().optional(), nodes: z.array(z.string()).optional() }),
+  conditions: conditions.first,
+});
+const statusSlice = { status: ['nodes'], conditions: conditions.slice };
+const writers = { first: createStatusWriter({ resource }), slice: createStatusWriter({ resource, statusSlice }) };
+const { first, slice } = writers;
+type Which = keyof typeof writers;
+
+const [then, nowSeconds] = ['2026-01-01T00:00:00Z', '2026-01-02T03:04:05Z'];
+/** The input of a status at a generation, after one at another generation with conditions of these statuses. */
+const inputOf = (generation: number, before = generation, statuses: Readonly<Record<string, string>> = {}) => {
+  const one = { reason: 'Before', message: '', observedGeneration: before, lastTransitionTime: then };
+  const conditions = Object.entries(statuses).map(([type, status]) => ({ type, status, ...one }));
+  const owned = { level: 40, nodes: ['a'], conditions };
+  return { owned, generation, now: new Date('2026-01-02T03:04:05.678Z') } satisfies StatusInput;
+};
+const boom = new Error('GET https://user:hunter2@node failed: Authorization: Bearer abcdefghijkl');
+const failure = (reason = 'Retrying', error: Error = boom): Failure => ({
+  error,
+  reason,
+  isRetried: reason === 'Retrying' || reason === 'NamespaceTerminating',
+});
+const notOwned = new NotOwnedError(['Service default/x']);
+const shown = (status: OwnedStatus) => status.conditions.map((one) => `${one.type} ${one.status} ${one.reason}`);
+const conditionOf = (status: OwnedStatus, type: string) => status.conditions.find((one) => one.type === type);
+
 const yes = { status: 'True', reason: 'Ok' } as const;
-const no = { status: 'False', reason: 'SensorError', message: 'no response' } as const;
-
-const currentStatus = (generation: number, statuses: Readonly<Record<string, string>>): Record<string, unknown> => ({
-  ...{ observedLevel: 40, observedGeneration: generation, conditions: conditionsBefore(generation, statuses) },
-});
-const inputOf = inputWith(declared);
-const result = { status: { observedLevel: 41 }, conditions: { AtLevel: yes, SensorReachable: yes } };
-
-it('Ready is True exactly when every declared condition is', () => {
-  expect(conditionOf(statusAfterResult(result, inputOf({}, 3)), 'Ready')).toMatchObject({ status: 'True' });
-  const bad = { ...result, conditions: { AtLevel: yes, SensorReachable: no } };
-  const ready = conditionOf(statusAfterResult(bad, inputOf({}, 3)), 'Ready');
-  expect(ready).toMatchObject({ status: 'False', reason: 'SensorError', message: 'SensorReachable: no response' });
+const no = { status: 'False', reason: 'NoRoute', message: 'no way there' } as const;
+const unknown = { status: 'Unknown', reason: 'NoResponse' } as const;
+const resultOf = (which: Which, ...given: readonly DeclaredCondition[]) => ({
+  status: { level: 41, nodes: ['b'] },
+  conditions: Object.fromEntries(given.map((one, index) => [conditions[which][index], one])),
 });
 
-it('a transition time moves only when the status of its condition does', () => {
-  const owned = currentStatus(2, { AtLevel: 'True', SensorReachable: 'False', Ready: 'False' });
-  const status = statusAfterResult(result, inputOf(owned, 3));
-  expect(conditionOf(status, 'AtLevel')?.lastTransitionTime).toBe(then);
-  expect(conditionOf(status, 'SensorReachable')?.lastTransitionTime).toBe(nowSeconds);
-  expect(conditionOf(status, 'AtLevel')?.observedGeneration).toBe(3);
+/** The end of retries, and a spec that is wrong. */
+const [end, spec] = ['RetriesExhausted', 'InvalidSpec'];
+it.each<[string, Which, readonly DeclaredCondition[], Failure | undefined, string]>([
+  ['Ready is True if all are', 'first', [yes, yes], undefined, 'AtLevel True Ok, Ready True Ready, SensorOk True Ok'],
+  ['Ready is False if one is', 'first', [unknown, no], undefined, 'Ready False NoRoute'],
+  ['a missing one is Unknown', 'first', [yes], undefined, 'Ready Unknown NotReported, SensorOk Unknown NotReported'],
+  ['V14: Ready is not True', 'first', [yes, yes], failure(), 'Ready Unknown Retrying, Reconciling True Retrying'],
+  ['V14: Ready is False', 'first', [yes, yes], failure(end), `Ready False ${end}, Stalled True ${end}`],
+  ['Ready stays False', 'first', [yes, no], failure(), 'Ready False NoRoute, Reconciling True Retrying'],
+  ['a slice has its own', 'slice', [yes, no], undefined, 'Connected True Ok, Funded False NoRoute'],
+  ['they stay during retries', 'slice', [yes, no], failure(), 'Connected True Ok, Funded False NoRoute'],
+  ['they stay if one is Unknown', 'slice', [unknown, yes], failure(), 'Connected Unknown NoResponse, Funded True Ok'],
+  ['all True become Unknown', 'slice', [yes, yes], failure(), 'Connected Unknown Retrying, Funded Unknown Retrying'],
+  ['one that is not True reports the end', 'slice', [yes, no], failure(end), `Connected True Ok, Funded False ${end}`],
+  ['all True report the end', 'slice', [yes, yes], failure(end), `Connected False ${end}, Funded False ${end}`],
+  ['a copied reason is renamed', 'slice', [{ ...no, reason: spec }, yes], undefined, `Connected False Reported${spec}`],
+])('after a result: %s', (_, which, given, error, expected) => {
+  const writer = writers[which];
+  const status = writer.afterResult(resultOf(which, ...given), inputOf(3), error);
+  expect(shown(status)).toEqual(expect.arrayContaining(expected.split(', ')));
+  expect(status).toMatchObject({ level: 41, nodes: ['b'] });
+  expect(writer.isStalled(status, 3)).toBe(error?.isRetried === false);
 });
 
-it('Reconciling and Stalled are removed after a success', () => {
-  const owned = currentStatus(3, { Reconciling: 'True', Stalled: 'True' });
-  expect(statusAfterResult(result, inputOf(owned, 3)).conditions.map(({ type }) => type)).toEqual([
-    'AtLevel',
-    'Ready',
-    'SensorReachable',
-  ]);
+/** Conditions of an earlier status. */
+const earlier = {
+  first: { AtLevel: 'True', Ready: 'True', Stalled: 'True' },
+  slice: { Connected: 'True', Old: 'True' },
+};
+
+it.each<[Which, Failure, string]>([
+  ['first', failure(), 'AtLevel True Before, Ready Unknown Retrying, Reconciling True Retrying'],
+  ['first', failure(end), `AtLevel True Before, Ready False ${end}, Stalled True ${end}`],
+  ['first', failure('Retrying', notOwned), 'AtLevel True Before, Ready False NotOwned, Reconciling True NotOwned'],
+  ['slice', failure(), 'Connected Unknown Retrying, Funded Unknown Retrying'],
+  ['slice', failure(spec), `Connected False ${spec}, Funded False ${spec}`],
+  ['slice', failure('Retrying', notOwned), 'Connected False NotOwned, Funded False NotOwned'],
+  ['slice', failure(end, notOwned), `Connected False ${end}, Funded False ${end}`],
+])('V14: after an error, a status of the %s controller (row %#)', (which, error, expected) => {
+  const writer = writers[which];
+  const status = writer.afterFailure(error, inputOf(3, 2, earlier[which]));
+  expect(shown(status).join(', ')).toBe(expected);
+  expect(status).toMatchObject({ level: 40, nodes: ['a'] });
+  expect([writer.isStalled(status, 3), writer.isStalled(status, 4)]).toEqual([!error.isRetried, false]);
+  expect(status.conditions).toContainEqual(
+    expect.objectContaining({
+      message: expect.stringMatching(error.error === notOwned ? /Service default\/x$/ : /^GET https:.*@node failed/),
+      observedGeneration: 3,
+    }),
+  );
+  expect(JSON.stringify(status)).not.toMatch(/hunter2|abcdefghijkl/);
+  const again = { ...inputOf(3), owned: { ...status }, now: new Date('2026-05-05T00:00:00Z') };
+  expect(writer.afterFailure(error, again)).toEqual(status);
 });
 
-it('a result with an error has the given status and Reconciling', () => {
-  const status = statusAfterResult({ ...result, error: new Error('later') }, inputOf({}, 3));
-  expect(conditionOf(status, 'Reconciling')).toMatchObject({ status: 'True', reason: 'Retrying', message: 'later' });
-  expect(status.observedLevel).toBe(41);
+it.each<[Which, Failure | undefined, string]>([
+  ['first', undefined, 'AtLevel True Before, Finalized False Leaks, Ready False Finalizing'],
+  ['first', failure(), 'AtLevel True Before, Finalized False Leaks, Ready False Finalizing, Reconciling True Retrying'],
+  ['slice', undefined, 'Connected False Leaks, Funded False Leaks'],
+  ['slice', failure('NamespaceTerminating'), 'Connected False Leaks, Funded False Leaks'],
+  ['slice', failure(end), `Connected False ${end}, Funded False ${end}`],
+])('while the finalizer stays, a status of the %s controller (row %#)', (which, error, expected) => {
+  const writer = writers[which];
+  const leaks = { status: 'False', reason: 'Leaks', message: 'https://me:hunter2@tap' } as const;
+  const status = writer.whileFinalizing(leaks, inputOf(4, 3, earlier[which]), error);
+  expect(shown(status).join(', ')).toBe(expected);
+  expect(status).toMatchObject({ level: 40, nodes: ['a'] });
+  expect(JSON.stringify(status)).not.toContain('hunter2');
+  expect(writer.isStalled(status, 4)).toBe(error?.isRetried === false);
 });
 
-it('all owned fields are kept after a failure', () => {
-  const owned = currentStatus(3, { AtLevel: 'True', SensorReachable: 'True', Ready: 'True' });
-  const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, 3));
-  expect(status.observedLevel).toBe(40);
-  expect(conditionOf(status, 'AtLevel')).toMatchObject({ status: 'True', reason: 'Before' });
-  expect(conditionOf(status, 'Reconciling')).toMatchObject({ status: 'True', message: 'boom' });
-});
-
-it.each([
-  ['of the current generation', 3],
-  ['of a generation that was not reconciled', 4],
-])('V14: Ready %s is Unknown from the first failed attempt, with the reason and the error', (_, generation) => {
-  const owned = currentStatus(3, { AtLevel: 'True', Ready: 'True' });
-  const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, generation));
-  expect(conditionOf(status, 'Ready')).toMatchObject({
-    ...{ status: 'Unknown', reason: 'Retrying', message: 'boom', observedGeneration: generation },
+it('only the first controller’s status has a generation of its own, and conditions of others or of former ones go', () => {
+  const statuses = { AtLevel: 'True', SensorOk: 'False', Old: 'True', Reconciling: 'True', Stalled: 'True' };
+  const status = first.afterResult(resultOf('first', yes, yes), inputOf(3, 2, statuses));
+  expect(status.observedGeneration).toBe(3);
+  expect(status.conditions.map(({ type }) => type)).toEqual(['AtLevel', 'Ready', 'SensorOk']);
+  expect(slice.afterResult(resultOf('slice', yes, no), inputOf(3, 2, { Connected: 'True', Funded: 'True' }))).toEqual({
+    level: 41,
+    nodes: ['b'],
+    conditions: [
+      { type: 'Connected', ...yes, message: '', observedGeneration: 3, lastTransitionTime: then },
+      { type: 'Funded', ...no, observedGeneration: 3, lastTransitionTime: nowSeconds },
+    ],
   });
-});
-
-it('V14: Ready is not True while a result has an error, even if the author’s conditions are all True', () => {
-  const result = { status: {}, conditions: { AtLevel: { status: 'True', reason: 'In' } }, error: new Error('boom') };
-  const input = { ...inputOf({}, 1), declared: ['AtLevel'] };
-  expect(conditionOf(statusAfterResult(result as never, input), 'Ready')).toMatchObject({ status: 'Unknown' });
-  expect(conditionOf(statusAfterResult(result as never, input, 'terminal'), 'Ready')).toMatchObject({
-    ...{ status: 'False', reason: 'TerminalError', message: 'boom' },
-  });
-});
-
-it('a first reconcile that throws sets Ready and Reconciling', () => {
-  const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf({}, 1));
-  expect(status.conditions.map(({ type }) => type)).toEqual(['Ready', 'Reconciling']);
-});
-
-it.each([
-  'retries-exhausted',
-  'terminal',
-  'invalid-spec',
-] as const)('after a failure with %s Ready is False and Stalled is True', (retryState) => {
-  const status = statusAfterFailure(new Error('boom'), retryState, inputOf(currentStatus(3, { Ready: 'True' }), 3));
-  expect(conditionOf(status, 'Ready')?.status).toBe('False');
-  expect(conditionOf(status, 'Stalled')).toMatchObject({ status: 'True', message: 'boom' });
-  expect(conditionOf(status, 'Reconciling')).toBeUndefined();
-  expect(isStalled({ ...status }, 3)).toBe(true);
-  expect(isStalled({ ...status }, 4)).toBe(false);
-});
-
-it('a foreign object with a child’s name sets the reason NotOwned', () => {
-  const status = statusAfterFailure(new NotOwnedError(['Service default/x']), 'retrying', inputOf({}, 1));
-  expect(conditionOf(status, 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
-});
-
-it('a failure’s message has no credential', () => {
-  const error = new Error('GET https://user:hunter2@db failed: Authorization: Bearer abcdefghijkl password=hunter2');
-  const text = JSON.stringify(statusAfterFailure(error, 'retrying', inputOf({}, 1)));
-  expect(text).not.toContain('hunter2');
-  expect(text).not.toContain('abcdefghijkl');
 });
 
 it('an author’s message is kept except for credentials, also in Ready', () => {
   const message = `line one\nline two ${'x'.repeat(600)}`;
-  const long = { status: 'False', reason: 'Long', message } as const;
   const leaky = { status: 'False', reason: 'Leaky', message: 'GET https://user:hunter2@plant failed' } as const;
-  const given = { ...result, conditions: { AtLevel: leaky, SensorReachable: long } };
-  const status = statusAfterResult(given, inputOf({}, 1));
+  const status = first.afterResult(resultOf('first', leaky, { ...no, message }), inputOf(1));
   expect(JSON.stringify(status)).not.toContain('hunter2');
-  expect(conditionOf(status, 'SensorReachable')?.message).toBe(message);
+  expect(conditionOf(status, 'SensorOk')?.message).toBe(message);
+  expect(conditionOf(status, 'Ready')?.message).toMatch(/^AtLevel: GET/);
 });
 
-it('a finalizing status has Finalized and Ready False, with the reason', () => {
-  const owned = currentStatus(3, { Ready: 'True', AtLevel: 'True' });
-  const status = statusWhileFinalizing({ status: 'False', reason: 'ValvesOpen' }, inputOf(owned, 4));
-  expect(conditionOf(status, 'Finalized')).toMatchObject({ status: 'False', reason: 'ValvesOpen' });
-  expect(conditionOf(status, 'Ready')?.status).toBe('False');
-  expect(conditionOf(status, 'AtLevel')?.status).toBe('True');
+const mixed = { observedGeneration: 9, conditions: inputOf(3, 3, { Connected: 'True' }).owned.conditions };
+const both = [
+  { type: 'Connected', observedGeneration: 5 },
+  { type: 'Funded', observedGeneration: 4 },
+  { type: 'Ready', observedGeneration: 1 },
+];
+it.each<[string, unknown, number | undefined, number | undefined]>([
+  ['no status', undefined, undefined, undefined],
+  ['a status without conditions', { observedGeneration: 2 }, 2, undefined],
+  ['a missing condition of the slice', mixed, 9, undefined],
+  ['every condition of the slice', { conditions: both, observedGeneration: 9 }, 9, 4],
+  ['a condition without a generation', { conditions: [both[0], { type: 'Funded' }] }, undefined, undefined],
+  ['conditions that are not a list', { conditions: 'x' }, undefined, undefined],
+])('the observed generation of %s is found', (_, status, ofFirst, ofSlice) => {
+  expect(observedGenerationOf(status)).toBe(ofFirst);
+  expect(observedGenerationOf(status, statusSlice)).toBe(ofSlice);
 });

@@ -1,5 +1,5 @@
 // A status is in the cluster as the author returned it, whatever its fields were before and whoever else owns them.
-// Only what is stored; the content of a status is in status.test.ts and slice-status.test.ts.
+// Only what is stored; the content of a status is in status.test.ts.
 import { expect, it } from 'vitest';
 import { useApiServer } from '../../harness/api-server.ts';
 import { built, configMap, widget, widgetsOn } from '../widgets.ts';
@@ -74,6 +74,7 @@ const settles = async () => {
 
 /** How others get a share in a status, or the record of it is lost. */
 const shares: readonly (readonly [string, (before: object) => Promise<unknown>])[] = [
+  ['nothing else is written', async () => undefined],
   ['its managed fields are cleared', clear],
   [
     'its managed fields are cleared and it is written once more',
@@ -113,14 +114,14 @@ it.each(shares)('K18: a failure that is over is no longer reported although %s',
   expect((await statusOf()).size).toBe(3);
 });
 
-it.each(shares.slice(0, 3))('K18: a field of a status that is dropped goes although %s', async (_, share) => {
+it.each(shares.slice(0, 4))('K18: a field of a status that is dropped goes although %s', async (_, share) => {
   await apply('a', { size: 3 });
   await becomes({ size: 1, note: 'x', plan: { due: 'x', nodes: one }, zones: [{ name: 'z', nodes: one }] });
   await share(await statusOf());
   await becomes({ size: 2 });
 });
 
-it.each(shares.slice(0, 3))('K18: a failed reconcile keeps the fields of a status although %s', async (_, share) => {
+it.each(shares.slice(0, 4))('K18: a failed reconcile keeps the fields of a status although %s', async (_, share) => {
   await apply('a', { size: 3 });
   await becomes({ size: 1, plan: { nodes: one } });
   await share(await statusOf());
@@ -148,6 +149,7 @@ it('K18: what another client writes or applies in a status stays', async () => {
 });
 
 it.each([
+  ['one drops a field', async () => undefined],
   ['its managed fields are cleared', clear],
   ['a backup has restored it', async () => await restore(await statusOf())],
 ])('K18: two controllers of one kind keep their parts of a status although %s', async (_, share) => {
