@@ -8,7 +8,7 @@ export const onBothServers = [
   'test/kube/apply/{apply-all,apply-all-*,events,finalizers,write}.test.ts',
   'test/kube/client/classify.test.ts',
   'test/operations/{detach,migrate-versions}.test.ts',
-  'test/reconciling/{delete-self,reconcile,reconcile-family}.test.ts',
+  'test/reconciling/{reconcile,reconcile-family}.test.ts',
   'test/reconciling/{status-slice*,strays}.test.ts',
   'test/reconciling/status/written.test.ts',
   'test/simulators/workloads/{deployment,deployment-rolling,service,stateful-set}.test.ts',

@@ -26,28 +26,20 @@ it('a breaker opens at the fifth failure in a row, not before, and for no other 
   expect([breaker.state('a'), breaker.state('other')]).toEqual(['open', 'closed']);
 });
 
-it('a breaker closes for all keys ten seconds after the last failure, until the next one', () => {
-  const { breaker, fail, advance } = setUp();
-  fail(5);
-  advance(9.999);
-  expect(breaker.state('a')).toBe('open');
-  advance(0.001);
-  // The keys of a batch arrive at once: none of them may be postponed while the first one probes the cluster.
-  expect([breaker.state('a'), breaker.state('a')]).toEqual(['closed', 'closed']);
-  breaker.recordFailure('a', { durationMs: 1 });
-  advance(9);
-  expect(breaker.state('a')).toBe('open');
-  advance(1);
-  expect(breaker.state('a')).toBe('closed');
-});
-
-it('a breaker stays open for four times the duration of a failure that took long', () => {
+it.each([
+  ['ten seconds after the last failure', 1, 10],
+  ['after four times the duration of a failure that took long', 9_000, 36],
+])('a breaker closes for all keys %s, until the next one', (_, durationMs, seconds) => {
   const { breaker, advance } = setUp();
-  for (let count = 0; count < 5; count += 1) breaker.recordFailure('a', { durationMs: 9_000 });
-  advance(35.999);
-  expect(breaker.state('a')).toBe('open');
-  advance(0.001);
-  expect(breaker.state('a')).toBe('closed');
+  for (let count = 0; count < 5; count += 1) breaker.recordFailure('a', { durationMs });
+  for (const _again of ['once', 'again']) {
+    advance(seconds - 0.001);
+    expect(breaker.state('a')).toBe('open');
+    advance(0.001);
+    // The keys of a batch arrive at once: none of them may be postponed while the first one probes the cluster.
+    expect([breaker.state('a'), breaker.state('a')]).toEqual(['closed', 'closed']);
+    breaker.recordFailure('a', { durationMs });
+  }
 });
 
 const responded = (breaker: Breaker, cluster: string, responseMs: number, times = 3) => {
@@ -67,33 +59,19 @@ it('a breaker throttles a slow cluster to a fifth of the time while another is f
   expect([breaker.state('slow'), breaker.state('slow')]).toEqual(['closed', 'closed']);
 });
 
-it('a breaker does not throttle a cluster after a single slow response', () => {
-  const { breaker } = setUp();
-  responded(breaker, 'fast', 20);
-  responded(breaker, 'slow', 1_500, 1);
-  expect(breaker.state('slow')).toBe('closed');
-});
-
-it('a breaker throttles no cluster if all are slow, because then the function is slow', () => {
-  const { breaker } = setUp();
-  responded(breaker, 'one', 1_500);
-  responded(breaker, 'two', 2_000);
-  expect([breaker.state('one'), breaker.state('two')]).toEqual(['closed', 'closed']);
-});
-
-it('a breaker does not throttle a slow cluster if no other is known to be faster', () => {
-  const { breaker, fail } = setUp();
-  fail(2, 'other');
-  responded(breaker, 'slow', 1_500);
-  expect(breaker.state('slow')).toBe('closed');
-});
-
-it('a breaker stops throttling at the first fast response', () => {
-  const { breaker, advance } = setUp();
-  responded(breaker, 'fast', 20);
-  responded(breaker, 'slow', 1_500);
-  advance(12);
-  responded(breaker, 'slow', 30, 1);
+const [fast, slow, other] = [{ fast: 20 }, { slow: 1_500 }, { other: 2_000 }];
+it.each<[why: string, responses: readonly Readonly<Record<string, number>>[]]>([
+  ['after a single slow response', [fast, slow]],
+  ['if all are slow, because then the function is slow', [other, other, slow, slow]],
+  ['if no other is known to be faster', [slow, slow]],
+  ['after its first fast response', [fast, slow, slow, { slow: 30 }]],
+])('a breaker does not throttle a slow cluster %s', (_, responses) => {
+  const { breaker, fail, advance } = setUp();
+  fail(2, 'failing');
+  for (const [cluster = '', responseMs = 0] of responses.flatMap(Object.entries)) {
+    advance(12);
+    responded(breaker, cluster, responseMs, 1);
+  }
   expect(breaker.state('slow')).toBe('closed');
 });
 

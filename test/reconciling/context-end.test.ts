@@ -61,11 +61,18 @@ it('a reconcile ends after the applies that its reconciler did not await, and th
   expect(widgets.requests.filter((request) => request.endsWith('/configmaps/two')).length).toBeGreaterThan(0);
 });
 
-it('an apply that its reconciler did not await fails the reconcile when it is refused, and not the process', async () => {
-  await reconcileWith((context) => {
-    void context.apply(configMap, child('No Name'));
-  });
-  expect(await conditions()).toContainEqual(['Ready', 'Retrying', expect.stringContaining('"No Name" is invalid')]);
+it.each<[string, Parameters<typeof reconcileWith>[0], 'done' | 'failed']>([
+  ['did not await', (context) => void context.apply(configMap, child('No Name')), 'failed'],
+  ['caught', async (context) => await context.apply(configMap, child('No Name')).catch(() => undefined), 'done'],
+  [
+    'did not await, of a follow-up after it returned,',
+    (context) => void context.list(configMap).then(() => void context.apply(configMap, child('No Name'))),
+    'failed',
+  ],
+])('a refused apply that a reconciler %s ends no process', async (_, act, expected) => {
+  expect((await reconcileWith(act)).outcome.type).toBe(expected);
+  const ready = expect.stringContaining('"No Name" is invalid');
+  if (expected === 'failed') expect(await conditions()).toContainEqual(['Ready', 'Retrying', ready]);
 });
 
 it('an applyAll that finalize did not await fails it when it is refused', async () => {
@@ -92,20 +99,6 @@ it('an apply that is refused before its reconciler awaits it throws there', asyn
   };
   await reconcile('a');
   expect(await conditions()).toContainEqual(['Built', 'Refused', '']);
-});
-
-it('an apply that is refused and caught leaves the reconcile successful', async () => {
-  const { outcome } = await reconcileWith(async (context) => {
-    await context.apply(configMap, child('No Name')).catch(() => undefined);
-  });
-  expect(outcome.type).toBe('done');
-});
-
-it('an apply that is not awaited, of a follow-up after the reconciler returned, fails the reconcile when it is refused', async () => {
-  const { outcome } = await reconcileWith((context) => {
-    void context.list(configMap).then(() => void context.apply(configMap, child('No Name')));
-  });
-  expect(outcome.type).toBe('failed');
 });
 
 it('an apply after the end of its reconcile is refused', async () => {

@@ -109,14 +109,6 @@ it('a dry run shows what a patch of managedFields lets go, and the patch itself 
   expect(Object.keys(Object(left?.data))).not.toContain('size');
 });
 
-it('a dry run of a reconcile that throws returns the error and its status', async () => {
-  widgets.throws(new Error('no clay'));
-  await widgets.apply('one', { size: 1 });
-  const { outcome, changes } = await dryRun('one');
-  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no clay' } });
-  expect(JSON.stringify(changes)).toContain('no clay');
-});
-
 it('a dry run of an object that is being deleted removes its finalizer', async () => {
   await widgets.apply('one', { size: 1 });
   await widgets.reconcile('one');

@@ -9,7 +9,7 @@ import { groupRecords, readRecord } from '../../src/reconciling/group-records.ts
 import { decide } from '../../src/reconciling/outcome.ts';
 import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
 import { createFunctionIds, groupIdOf, replayId, wakeId, watchId } from '../../src/sqs/deduplication.ts';
-import { dueAtOf, formatMessage, keyOfMessage, type Message } from '../../src/sqs/message.ts';
+import { type CauseOf, dueAtOf, formatMessage, keyOfMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
 import { createTimers } from '../../src/timers/run.ts';
 import { nextSlot } from '../../src/timers/slots.ts';
@@ -85,20 +85,15 @@ function forgedMessage(forged: Forged, nowMs: number): Message {
   const key = keyOf(name, cluster);
   const slot = nextSlot({ key: formatted(name), delaySeconds: slotDelay, nowMs });
   const dueAt = time === 30 ? slot.dueAt : Math.max(0, Math.floor(nowMs / 1000) + time);
-  switch (type) {
-    case 'change':
-      return { ...key, cause: { type, observedAt: nowMs, uid: 'guessed', resourceVersion: `${version}` } };
-    case 'requeue':
-      return { ...key, cause: { type, slot: slot.slot, dueAt } };
-    case 'retry':
-      return { ...key, cause: { type, observedAt: 0, attempt, postponements: attempt, slot: slot.slot, dueAt } };
-    case 'resync':
-      return { ...key, cause: { type, run: `run-${version}`, dueAt } };
-    case 'wake':
-      return { ...key, cause: { type, observedAt: 0, source: 'plant', id: `${version}`, dueAt } };
-    case 'command':
-      return { ...key, cause: { type, observedAt: 0, id: `${version}` } };
-  }
+  const causes: { readonly [T in Forged['type']]: CauseOf<T> } = {
+    change: { type: 'change', observedAt: nowMs, uid: 'guessed', resourceVersion: `${version}` },
+    requeue: { type: 'requeue', slot: slot.slot, dueAt },
+    retry: { type: 'retry', observedAt: 0, attempt, postponements: attempt, slot: slot.slot, dueAt },
+    resync: { type: 'resync', run: `run-${version}`, dueAt },
+    wake: { type: 'wake', observedAt: 0, source: 'plant', id: `${version}`, dueAt },
+    command: { type: 'command', observedAt: 0, id: `${version}` },
+  };
+  return { ...key, cause: causes[type] };
 }
 
 function forgedEntry(forged: Forged, nowMs: number): QueueEntry {
@@ -107,22 +102,15 @@ function forgedEntry(forged: Forged, nowMs: number): QueueEntry {
   const body = formatMessage(message);
   if (forged.queue === 'timers') return { body, delaySeconds: forged.delay, ...stamp };
   const { cause } = message;
-  const idsOf = () => {
-    switch (cause.type) {
-      case 'requeue':
-        return guessedIds.requeue(message, cause);
-      case 'retry':
-        return guessedIds.retry(message, cause);
-      case 'resync':
-        return guessedIds.resync(message, cause);
-      case 'wake':
-        return wakeId(message, { event: cause.id });
-      default:
-        return watchId(message, [{ uid: 'guessed', resourceVersion: `${forged.version}` }]);
-    }
+  const idOf = () => {
+    if (cause.type === 'requeue') return guessedIds.requeue(message, cause);
+    if (cause.type === 'retry') return guessedIds.retry(message, cause);
+    if (cause.type === 'resync') return guessedIds.resync(message, cause);
+    if (cause.type === 'wake') return wakeId(message, { event: cause.id });
+    if (cause.type === 'command') return replayId(message, { source: cause.id });
+    return watchId(message, [{ uid: 'guessed', resourceVersion: `${forged.version}` }]);
   };
-  const deduplicationId = cause.type === 'command' ? replayId(message, { source: cause.id }) : idsOf();
-  return { body, groupId: groupIdOf(message), deduplicationId, ...stamp };
+  return { body, groupId: groupIdOf(message), deduplicationId: idOf(), ...stamp };
 }
 
 /** A due time: set at a second of the history for another one. `from` is 0.5 earlier for what is sent, not followed up. */
@@ -210,9 +198,8 @@ async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Prom
       const [timer] = decide(outcome, message, { nowMs, observedAt, afterDueAt }).timers;
       if (timer === undefined) continue;
       dues.push({ name: message.name, from: second, due: secondOf(dueAtOf(timer) ?? 0) });
-      await asGadget('timers', [timerEntry({ ...keyOfMessage(message), cause: timer.cause }, { nowMs })], {
-        signal,
-      });
+      const entry = timerEntry({ ...keyOfMessage(message), cause: timer.cause }, { nowMs });
+      await asGadget('timers', [entry], { signal });
     }
   }
   return { reconciles, dues };

@@ -5,18 +5,17 @@ import * as z from 'zod';
 import type { ContextTypes, MapContext } from '../../src/api/context.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { Key } from '../../src/core/key.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { ConfigMap, Namespace } from '../../src/kubernetes.ts';
 import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
-import type { Message } from '../../src/sqs/message.ts';
-import { parseMessage } from '../../src/sqs/message.ts';
+import { type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
 import { useTestQueues } from '../sqs/use-queues.ts';
-import { createRecorder } from '../support/recorder.ts';
 import { record, setUp } from './batch-harness.ts';
 
 const nothing = { spec: z.object({}), status: z.object({}), conditions: [] };
@@ -30,48 +29,34 @@ const unreachable = createClient({ server: new URL('http://127.0.0.1:9') });
 const changed = (more: Partial<Message> = {}) =>
   aMessage({ group: '', resource: 'configmaps', name: 'prices', ...more });
 
+type Options = {
+  readonly messageId?: string;
+  readonly through?: Send;
+  readonly watched?: typeof ConfigMap;
+  /** Of the watch, and of the controller. */
+  readonly changes?: { readonly changes?: 'metadata' };
+  readonly ownChanges?: { readonly changes?: 'metadata' };
+};
+
 /** Runs a mapping function on a message, and returns the outcome and the messages on the queue. */
 async function mapped(
-  keys: (changed: Key, context: MapContext<ContextTypes>) => Promise<readonly Key[]>,
+  mapToKeys: (changed: Key, context: MapContext<ContextTypes>) => Promise<readonly Key[]>,
   message: Message = changed(),
-  {
-    messageId = 'm1',
-    through = send,
-    scope = 'Namespaced',
-    watched = ConfigMap,
-    changes,
-    ownChanges,
-  }: {
-    messageId?: string;
-    through?: Send;
-    scope?: 'Namespaced' | 'Cluster';
-    watched?: typeof ConfigMap | typeof Namespace;
-    changes?: 'metadata';
-    ownChanges?: 'metadata';
-  } = {},
+  { messageId = 'm1', through = send, watched = ConfigMap, changes = {}, ownChanges = {} }: Options = {},
 ) {
-  const watches = [{ kind: watched, mapToKeys: keys, ...(changes === undefined ? {} : { changes }) }];
+  const watches = [{ kind: watched, mapToKeys, ...changes }];
   const reconcile = async () => ({ status: {}, conditions: {} });
-  const controller =
-    scope === 'Cluster'
+  const { name, declaration, start } =
+    message.controller === 'site'
       ? site.controller('site', { watches, reconcile })
-      : gadget.controller('gadget', {
-          ...{ reads: [ConfigMap], watches, reconcile },
-          ...(ownChanges === undefined ? {} : { changes: ownChanges }),
-        });
-  const { name } = controller;
-  const deps = { name, declaration: controller.declaration, instance: controller.start({}), now: () => new Date(0) };
-  const { log } = createRecorder();
+      : gadget.controller('gadget', { reads: [ConfigMap], watches, reconcile, ...ownChanges });
+  const map = createMapKeys({ name, declaration, instance: start({}), now: () => new Date(0) }, through, async () =>
+    createFunctionIds(),
+  );
   const { signal } = new AbortController();
-  const report = await createMapKeys(deps, through, async () => createFunctionIds())({
-    client: unreachable,
-    message,
-    messageId,
-    log,
-    signal,
-  });
+  const { outcome } = await map({ client: unreachable, message, messageId, log: silentLog, signal });
   const received = await queues.drain(`${name}.fifo`);
-  return { outcome: report.outcome, messages: received.map(({ Body = '' }) => parseMessage(Body)) };
+  return { outcome, messages: received.map(({ Body = '' }) => parseMessage(Body)) };
 }
 
 it('a read that a mapping function does not await postpones the message if it cannot connect, and ends no process', async () => {
@@ -92,9 +77,10 @@ it('isMapped is true for messages about another kind than the controller’s', (
   expect(isMapped(declaration, aMessage({ group: 'other.example.com' }))).toBe(true);
 });
 
+const changedGadget = aMessage({ group: 'mapped.example.com', resource: 'gadgets', name: 'prices' });
+const ofGadgets = { watched: gadget as unknown as typeof ConfigMap };
+
 it('a key of the reconciled kind in the group of mapped keys is mapped to the others, and not to itself', async () => {
-  const changedGadget = aMessage({ group: 'mapped.example.com', resource: 'gadgets', name: 'prices' });
-  const ofGadgets = { watched: gadget as unknown as typeof ConfigMap };
   const { outcome, messages } = await mapped(async ({ name }) => [{ name }, { name: 'b' }], changedGadget, ofGadgets);
   expect(outcome).toEqual({ type: 'done' });
   const object = ['example.com', 'gadgets', 'shop', 'prices'];
@@ -102,11 +88,10 @@ it('a key of the reconciled kind in the group of mapped keys is mapped to the ot
 });
 
 it('a key of the reconciled kind is mapped to itself if changes are mapped that do not reconcile it, as of a label', async () => {
-  const changedGadget = aMessage({ group: 'mapped.example.com', resource: 'gadgets', name: 'prices' });
-  const ofGadgets = { watched: gadget as unknown as typeof ConfigMap, changes: 'metadata' } as const;
-  const { messages } = await mapped(async ({ name }) => [{ name }], changedGadget, ofGadgets);
+  const labels = { ...ofGadgets, changes: { changes: 'metadata' } } as const;
+  const { messages } = await mapped(async ({ name }) => [{ name }], changedGadget, labels);
   expect(messages).toMatchObject([{ group: 'example.com', resource: 'gadgets', name: 'prices' }]);
-  const sameChanges = { ...ofGadgets, ownChanges: 'metadata', messageId: 'm2' } as const;
+  const sameChanges = { ...labels, ownChanges: labels.changes, messageId: 'm2' } as const;
   const both = await mapped(async ({ name }) => [{ name }], changedGadget, sameChanges);
   expect(both.messages).toEqual([]);
 });
@@ -135,7 +120,7 @@ it('a mapping function can return whole metadata, and its default namespace is t
 
 it('a mapping function of a cluster-scoped kind returns keys without a namespace', async () => {
   const keys = async () => [{ namespace: 'shop', name: 'one' }];
-  const { messages } = await mapped(keys, changed({ controller: 'site' }), { messageId: 'site', scope: 'Cluster' });
+  const { messages } = await mapped(keys, changed({ controller: 'site' }), { messageId: 'site' });
   expect(messages).toHaveLength(1);
   expect(messages[0]).not.toHaveProperty('namespace');
 });
@@ -173,40 +158,23 @@ it('a change is mapped although an earlier message of the object, whose keys wer
   expect(await sent({ ...first, receiveCount: 2 }, { ...first, messageId: 'm-second' })).toBe(1);
 });
 
-it('a mapping function that throws fails, and sends nothing', async () => {
-  const { outcome, messages } = await mapped(async () => {
-    throw new Error('no idea');
-  });
-  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no idea' } });
-  expect(messages).toEqual([]);
-});
-
-it('keys that no object can have are named with their rule by the dead letter, and the other keys are sent once', async () => {
-  const keys = async () => [{ name: 'a/b' }, { namespace: 'My Shop', name: 'four' }, { name: 'five' }];
-  const { outcome, messages } = await mapped(keys, changed(), { messageId: 'partly' });
-  expect(messages).toMatchObject([{ namespace: 'shop', name: 'five' }]);
-  const message =
-    'mapToKeys of configmaps: {"name":"a/b","namespace":"shop"} is not a key: name: must be one path segment; ' +
-    '{"name":"four","namespace":"My Shop"} is not a key: namespace: must be a DNS label';
-  expect(outcome).toMatchObject({ type: 'refused', error: { message } });
-});
-
-it('a key without a namespace is named by the dead letter if the changed object has none either', async () => {
-  const { namespace: _, ...message } = changed({ resource: 'namespaces' });
-  const { outcome, messages } = await mapped(async () => [{ name: 'six' }], message, { watched: Namespace });
-  expect(messages).toEqual([]);
-  const text = 'mapToKeys of namespaces: {"name":"six"} is not a key: name its namespace, as namespaces have none';
-  expect(outcome).toMatchObject({ type: 'refused', error: { message: text } });
-});
-
-it('a mapping function whose keys are rejected fails', async () => {
-  const through: Send = async (queue, entries) =>
-    entries.map(() => ({ accepted: false, reason: `${queue} is unavailable` }));
-  const { outcome } = await mapped(async () => [{ name: 'one' }], changed(), { through });
-  expect(outcome).toMatchObject({ type: 'failed', error: { message: 'gadget.fifo is unavailable' } });
-});
-
-it('a message about a kind without a mapping function is refused', async () => {
-  const { outcome } = await mapped(async () => [], changed({ resource: 'secrets' }));
-  expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('secrets') } });
+const { namespace: _, ...clusterScoped } = changed({ resource: 'namespaces' });
+const rejecting: Send = async (queue, entries) =>
+  entries.map(() => ({ accepted: false, reason: `${queue} is unavailable` }));
+const notKeys =
+  'mapToKeys of configmaps: {"name":"a/b","namespace":"shop"} is not a key: name: must be one path segment; ' +
+  '{"name":"four","namespace":"My Shop"} is not a key: namespace: must be a DNS label';
+const noNamespace = 'mapToKeys of namespaces: {"name":"six"} is not a key: name its namespace, as namespaces have none';
+const [bad, worse, five] = [{ name: 'a/b' }, { namespace: 'My Shop', name: 'four' }, { name: 'five' }];
+it.each<[string, Error | readonly Key[], Message, Options, 'failed' | 'refused', string, readonly object[]]>([
+  ['throws', new Error('no idea'), changed(), {}, 'failed', 'no idea', []],
+  ['returns keys of no object', [bad, worse, five], changed(), { messageId: 'm3' }, 'refused', notKeys, [five]],
+  ['names no namespace', [{ name: 'six' }], clusterScoped, { watched: Namespace as never }, 'refused', noNamespace, []],
+  ['is rejected by its queue', [five], changed(), { through: rejecting }, 'failed', 'gadget.fifo is unavailable', []],
+  ['is of another kind', [], changed({ resource: 'secrets' }), {}, 'refused', 'gadget watches no secrets.', []],
+])('a mapping function that %s is a failure or a dead letter with the reason, and sends the other keys once', async (_, given, message, options, type, text, keys) => {
+  const mapping = async () => (given instanceof Error ? await Promise.reject(given) : given);
+  const { outcome, messages } = await mapped(mapping, message, options);
+  expect(outcome).toMatchObject({ type, error: { message: text } });
+  expect(messages).toMatchObject(keys);
 });

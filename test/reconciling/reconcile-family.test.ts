@@ -5,10 +5,9 @@ import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { createRecorder } from '../support/recorder.ts';
-import { built, configMap, widgetsOn } from './widgets.ts';
+import { built, configMap, widget, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
@@ -88,7 +87,7 @@ it('a deletion keeps the object and reports the reason until finalize is done', 
   await remove('a');
   widgets.finalizes(new Error('pantry down'), { requeueAfterSeconds: 4, reason: 'Draining' });
   expect((await reconcile('a')).outcome.type).toBe('failed');
-  expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', message: 'pantry down' });
+  expect(condition(await read('a'), 'Finalized')).toMatchObject({ reason: 'FinalizeFailed', message: 'pantry down' });
   expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 4 });
   expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', reason: 'Draining' });
   await reconcile('a');
@@ -168,15 +167,17 @@ it('children that are created again are a write to an observed object', async ()
   expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 0, noops: 0 });
 });
 
-it('a repeated Event is counted in one object, and has no credential', async () => {
+it('an object that its controller deletes is finalized and gone, and nothing fails', async () => {
+  const deleting = widget.controller('widget', {
+    deletesSelf: true,
+    reconcile: async (_, { deleteSelf }) => {
+      await deleteSelf();
+      return { status: {}, conditions: { Built: built } };
+    },
+    finalize: async () => 'done',
+  });
   await apply('a', { size: 3 });
-  widgets.behaviour.reconcile = async (_, { recordEvent }) => {
-    recordEvent('Normal', 'Filled', 'the widget is full of https://me:hunter2@tap/');
-    return { status: {}, conditions: { Built: built } };
-  };
-  for (let runs = 0; runs < 3; runs += 1) await reconcile('a');
-  const found = await widgets.list(Event);
-  expect(found).toHaveLength(1);
-  const message = 'the widget is full of https://[redacted]@tap/';
-  expect(found[0]).toMatchObject({ reason: 'Filled', message, count: 3, type: 'Normal' });
+  const run = widgets.reconcileBy(deleting);
+  expect([(await run('a')).outcome.type, (await run('a')).outcome.type]).toEqual(['done', 'nothing']);
+  expect(await read('a')).toBeUndefined();
 });

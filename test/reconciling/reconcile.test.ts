@@ -1,7 +1,6 @@
 // One reconcile of an object against an API server, and the cluster after it. Deletions, children and Events are in
 // reconcile-family.test.ts, follow-up messages in outcome.test.ts and batch.test.ts.
 import { expect, it } from 'vitest';
-import { TerminalError } from '../../src/core/errors.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
@@ -117,20 +116,6 @@ it('a reconcile that never reads a fresh version is postponed without an attempt
   expect([size, finalized]).toEqual([13, []]);
 });
 
-it('a failed reconcile keeps its status fields and reports the error, until the next success', async () => {
-  await apply('a', { size: 3 });
-  await reconcile('a');
-  throws(new Error('no pump'));
-  expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
-  const failed = await read('a');
-  expect(failed?.status).toMatchObject({ size: 3, observedGeneration: 1 });
-  expect(condition(failed, 'Built')).toMatchObject({ status: 'True' });
-  expect(condition(failed, 'Reconciling')).toMatchObject({ status: 'True', message: 'no pump' });
-  returns({});
-  await reconcile('a');
-  expect(condition(await read('a'), 'Reconciling')).toBeUndefined();
-});
-
 it('X24: a failing object has one Warning, which counts messages that differ, and one after each success', async () => {
   await apply('a', { size: 3 });
   const fail = async (text: string) => {
@@ -146,41 +131,6 @@ it('X24: a failing object has one Warning, which counts messages that differ, an
   await reconcile('a');
   await fail('no pump');
   expect(await warnings()).toMatchObject([{ message: 'no pump', count: 3 }]);
-});
-
-it('X24: a Warning of the author’s own replaces that of the runtime', async () => {
-  await apply('a', { size: 3 });
-  widgets.behaviour.reconcile = async (_, { recordEvent }) => {
-    recordEvent('Warning', 'PumpBroken', 'replace it');
-    throw new Error('no pump');
-  };
-  await reconcile('a');
-  expect(await warnings()).toMatchObject([{ reason: 'PumpBroken' }]);
-});
-
-it('a TerminalError sets Stalled at once, and a success of the next message clears it', async () => {
-  await apply('a', { size: 3 });
-  throws(new TerminalError('cannot be'));
-  expect((await reconcile('a')).outcome.type).toBe('terminal');
-  const stalled = await read('a');
-  expect(condition(stalled, 'Stalled')).toMatchObject({ status: 'True', message: 'cannot be' });
-  expect(condition(stalled, 'Ready')).toMatchObject({ status: 'False', reason: 'TerminalError' });
-  returns({});
-  expect((await reconcile('a')).outcome.type).toBe('done');
-  const after = await read('a');
-  expect(condition(after, 'Stalled')).toBeUndefined();
-  expect(condition(after, 'Ready')).toMatchObject({ status: 'True' });
-});
-
-it('a result with an error writes its status, and is retried like a thrown error', async () => {
-  await apply('a', { size: 3 });
-  const conditions = { Built: { status: 'False', reason: 'NoPump' } } as const;
-  returns({ status: { note: 'half' }, conditions, error: new Error('no pump') });
-  expect((await reconcile('a')).outcome.type).toBe('failed');
-  const after = await read('a');
-  expect(after?.status).toMatchObject({ note: 'half', observedGeneration: 1 });
-  expect(condition(after, 'Ready')).toMatchObject({ status: 'False', reason: 'NoPump' });
-  expect(condition(after, 'Reconciling')).toMatchObject({ message: 'no pump' });
 });
 
 it('a condition’s message of any length and with any characters is written once, cut to what a condition holds', async () => {

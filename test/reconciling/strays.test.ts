@@ -1,18 +1,13 @@
 // Children without their labels or their controller reference, from the watch event to the cluster: a watch loop of the
 // watcher, its messages, and the reconcile of each. Cases for any API server. Excluded: which changes make a stray
 // (test/forwarding/predicates.test.ts), and labels that were removed while no watcher ran (test/kube/apply).
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
-import { sleep } from '../../src/core/time.ts';
-import { createForwarder } from '../../src/forwarding/forwarder.ts';
-import { createHealth } from '../../src/forwarding/health.ts';
-import { createWatchLoops } from '../../src/forwarding/watch-loops.ts';
-import { watchListOf } from '../../src/generate/watch-list.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
 import { type Message, parseMessage } from '../../src/sqs/message.ts';
+import type { Send } from '../../src/sqs/sender.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { built, configMap, silent, widget, widgetsOn } from './widgets.ts';
+import { startWatch, type Watch } from '../statements/watch.ts';
+import { built, configMap, widget, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer({ controllers: 'none' });
 const widgets = widgetsOn(connect);
@@ -25,49 +20,22 @@ const referenceToWidget = { apiVersion: widget.apiVersion, kind: 'Widget', contr
 const labels = { 'outrigger.dev/controller': null, 'outrigger.dev/owner-uid': null };
 const strip = async (name: string, metadata: object = { labels }) => await mergePatch(name, { metadata }, pathOf(name));
 
-let ended: AbortController;
+let watching: Watch;
 let arrived = Promise.withResolvers<void>();
 let messages: Message[] = [];
+const send: Send = async (queue, entries) => {
+  if (queue === 'widget.fifo') messages.push(...entries.map(({ body }) => parseMessage(body)));
+  arrived.resolve();
+  return entries.map(() => ({ accepted: true, messageId: 'm' }));
+};
 beforeEach(async () => {
-  ended = new AbortController();
-  messages = [];
   await apply('a', { size: 1, parts: ['one', 'two'] });
   await reconcile('a');
-  await watch();
-});
-afterEach(() => ended.abort());
-
-/** Starts the watch loops of the controller. Its messages arrive in `messages`. */
-async function watch(): Promise<void> {
-  const { signal } = ended;
-  const listed = Promise.withResolvers<void>();
-  let lists = 0;
-  const { now, wait, random } = { now: () => Date.now(), wait: sleep, random: () => 0.5 };
-  const metrics = { accepted: () => {}, coalesced: () => {}, rejected: () => {}, rateLimited: () => {} };
-  const forwarder = createForwarder({
-    ...{ log: silent, metrics, now, wait, random, signal, lowPriorityPerSecond: 1_000 },
-    send: async (queue, entries) => {
-      if (queue === 'widget.fifo') messages.push(...entries.map(({ body }) => parseMessage(body)));
-      arrived.resolve();
-      return entries.map(() => ({ accepted: true, messageId: 'm' }));
-    },
-  });
-  const info = (line: string) => {
-    lists += line === 'collection listed' ? 1 : 0;
-    if (lists === loops.length) listed.resolve();
-  };
-  const loops = createWatchLoops(
-    {
-      ...{ client: widgets.client, forwarder, checkpoint: noCheckpoint, now, wait, random, nonce: () => `${now()}` },
-      ...{ restoreDetection: createRestoreDetection(), health: createHealth(now), log: { ...silent, info } },
-    },
-    watchListOf(widgets.registry),
-    { cluster: 'test', namespaces: [widgets.namespace] },
-  );
-  for (const { loop } of loops) void loop.run(signal);
-  await listed.promise;
+  watching = startWatch(widgets.client, widgets.namespace, send, { controllers: widgets.registry });
+  await vi.waitFor(() => expect(watching.ready()).toBe(true), { timeout: 30_000 });
   messages = [];
-}
+});
+afterEach(async () => await watching.stop());
 
 /** Reconciles each message until one is about this many strays, which is reconciled too. */
 async function reconcileStrays(count: number): Promise<void> {
@@ -84,23 +52,6 @@ async function reconcileStrays(count: number): Promise<void> {
   }
 }
 
-it('K12: a child whose labels were removed is an existing one for applyAll, and gets them back as the same object', async () => {
-  const before = await child('one');
-  const existed: string[][] = [];
-  widgets.behaviour.reconcile = async (_, { applyAll }) => {
-    await applyAll(configMap, (existing) => {
-      existed.push(existing.map(({ metadata }) => metadata.name).sort());
-      return existing;
-    });
-    return { status: {}, conditions: { Built: built } };
-  };
-  await strip('one');
-  await reconcileStrays(1);
-  expect(existed.at(-1)).toEqual(['one', 'two']);
-  const after = await child('one');
-  expect([after?.uid, after?.labels]).toEqual([before?.uid, before?.labels]);
-});
-
 it('K12: a kept child that gets its labels back has no further field of its controller', async () => {
   widgets.behaviour.reconcile = async (_, { applyAll }) => {
     await applyAll(configMap, (existing) => existing);
@@ -112,13 +63,6 @@ it('K12: a kept child that gets its labels back has no further field of its cont
   const ours = (await child('one'))?.managedFields?.filter(({ manager }) => manager === 'outrigger-widget');
   expect(JSON.stringify(ours)).toContain('f:size');
   expect(JSON.stringify(ours)).not.toContain('f:theirs');
-});
-
-it('K19: a child that lost its labels and is dropped by the spec before the next reconcile is deleted', async () => {
-  await strip('one');
-  await apply('a', { size: 1, parts: ['two'] });
-  await reconcileStrays(1);
-  expect((await children()).map(({ metadata }) => metadata.name)).toEqual(['two']);
 });
 
 it('K19: children that all lost their labels at once, and are dropped, are all deleted', async () => {

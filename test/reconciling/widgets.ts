@@ -13,7 +13,7 @@ import type { CustomResource } from '../../src/api/kind-definition.ts';
 import type { Finalized, Result } from '../../src/api/result.ts';
 import type { NoMetadataDeclared } from '../../src/api/set-metadata.ts';
 import { isRecord } from '../../src/core/json.ts';
-import type { Log } from '../../src/core/log.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { ownedFields } from '../../src/kube/apply/managed-fields.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
@@ -21,8 +21,7 @@ import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
-import { createReconcile } from '../../src/reconciling/reconcile.ts';
-import type { ReconcileReport } from '../../src/reconciling/report.ts';
+import { createReconcile, type Reconcile } from '../../src/reconciling/reconcile.ts';
 import { withoutQueue } from '../../src/reconciling/without-queue.ts';
 import type { Message } from '../../src/sqs/message.ts';
 import { asChange } from '../sqs/messages.ts';
@@ -33,31 +32,26 @@ import { widgetDefinition } from '../support/widget-crd.ts';
 type ConfigMap = { readonly metadata: { readonly name: string }; readonly data?: Readonly<Record<string, string>> };
 export const configMap = foreignKind<ConfigMap, 'ConfigMap'>({ group: '', version: 'v1', kind: 'ConfigMap' });
 
+const spec = z.object({ size: z.number(), parts: z.array(z.string()).default([]) });
+const status = z.object({
+  size: z.number().optional(),
+  note: z.string().nullable().optional(),
+  coat: z.string().optional(),
+  nodes: z.record(z.string(), z.string()).optional(),
+  zones: z.array(z.object({ name: z.string(), nodes: z.record(z.string(), z.string()) })).optional(),
+  plan: z.object({ due: z.string().optional(), nodes: z.record(z.string(), z.string()) }).optional(),
+});
 export const widget = defineKind({
   group: 'reconcile.example.com',
   version: 'v1',
   kind: 'Widget',
-  spec: z.object({ size: z.number(), parts: z.array(z.string()).default([]) }),
-  status: z.object({
-    size: z.number().optional(),
-    note: z.string().nullable().optional(),
-    coat: z.string().optional(),
-    nodes: z.record(z.string(), z.string()).optional(),
-    zones: z.array(z.object({ name: z.string(), nodes: z.record(z.string(), z.string()) })).optional(),
-    plan: z.object({ due: z.string().optional(), nodes: z.record(z.string(), z.string()) }).optional(),
-  }),
+  spec,
+  status,
   conditions: ['Built'],
 });
 
-type Spec = { readonly size: number; readonly parts: readonly string[] };
-type Status = {
-  readonly size?: number | undefined;
-  readonly note?: string | null | undefined;
-  readonly coat?: string | undefined;
-  readonly nodes?: Record<string, string> | undefined;
-  readonly zones?: { name: string; nodes: Record<string, string> }[] | undefined;
-  readonly plan?: { due?: string | undefined; nodes: Record<string, string> } | undefined;
-};
+type Spec = z.output<typeof spec>;
+type Status = z.output<typeof status>;
 type Paint = Pick<Status, 'coat'>;
 type WidgetContext = Context<{
   scope: 'Namespaced';
@@ -79,7 +73,7 @@ type Painting = {
 
 type ReconcileOptions = { readonly before?: BeforeRequest; readonly signal?: AbortSignal; readonly log?: Log };
 
-export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+export const silent = silentLog;
 export const built = { status: 'True', reason: 'Built' } as const;
 
 /** The behaviour at the start of each test: children for the parts, and a finalize that is done at once. */
@@ -106,10 +100,7 @@ export function widgetsOn(connect: () => Connection) {
   const requests: string[] = [];
   let connected: KubeClient | undefined;
   let count = 0;
-  const state = {
-    ...{ namespace: '', behaviour: defaultBehaviour, painting, waited: [] as number[] },
-    onWait: (_waits: number): void => undefined,
-  };
+  const state = { namespace: '', behaviour: defaultBehaviour, painting };
   const client = () => {
     connected ??= createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
     return connected;
@@ -128,16 +119,18 @@ export function widgetsOn(connect: () => Connection) {
     withoutQueue(
       createReconcile({
         ...{ name, project, declaration, instance: start({}), now: () => new Date() },
-        wait: async (seconds, signal) => {
-          signal.throwIfAborted();
-          state.waited.push(seconds);
-          state.onWait(state.waited.length);
-          // What is ready happens before any wait ends.
+        // No time passes, and what is ready happens before any wait ends.
+        wait: async (_seconds, signal) => {
           await new Promise(setImmediate);
           signal.throwIfAborted();
         },
       }),
     );
+  const run = async (
+    reconcile: Reconcile,
+    message: Message,
+    { before = () => {}, signal = AbortSignal.timeout(15_000), log = silent }: ReconcileOptions = {},
+  ) => await reconcile({ client: interceptRequests(client(), before), message, messageId: 'm', log, signal });
   const runReconcile = reconcileOf(controller);
   const runPaint = reconcileOf(painter);
 
@@ -151,8 +144,6 @@ export function widgetsOn(connect: () => Connection) {
     state.namespace = `widgets-${process.pid}-${performance.now().toFixed(0)}-${count}`;
     state.behaviour = { ...defaultBehaviour };
     state.painting = { ...painting };
-    state.waited = [];
-    state.onWait = () => undefined;
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: state.namespace } };
     await applyObject(client(), Namespace, namespace, { fieldManager: 'test' });
   });
@@ -187,16 +178,8 @@ export function widgetsOn(connect: () => Connection) {
     get behaviour() {
       return state.behaviour;
     },
-    /** The seconds that reconciles have waited. No time passes. */
-    get waited(): readonly number[] {
-      return state.waited;
-    },
     get painting() {
       return state.painting;
-    },
-    /** Calls back with the number of waits when a wait begins. */
-    onWait: (callback: (waits: number) => void) => {
-      state.onWait = callback;
     },
     /** Runs before each call of the controller's reconciler, with the number of the call. */
     beforeReconciler: (before: (call: number) => Promise<unknown>) => {
@@ -266,33 +249,19 @@ export function widgetsOn(connect: () => Connection) {
       await client().request({ method: 'DELETE', path });
     },
     /** Reconciles as the controller of that name in another project. */
-    reconcileIn: async (project: string, name: string, log: Log = silent): Promise<ReconcileReport> => {
-      const input = { client: client(), message: messageFor(name), messageId: 'm', log };
-      return await reconcileOf(controller, project)({ ...input, signal: AbortSignal.timeout(15_000) });
-    },
+    reconcileIn: async (project: string, name: string, log: Log = silent) =>
+      await run(reconcileOf(controller, project), messageFor(name), { log }),
     /** Returns a reconcile of an object with another controller of the kind. */
     reconcileBy: (other: ControllerDefinition, log: Log = silent) => {
-      const run = reconcileOf(other);
-      return async (name: string): Promise<ReconcileReport> => {
-        const message = messageFor(name, { controller: other.name });
-        return await run({ client: client(), message, messageId: 'm', log, signal: AbortSignal.timeout(15_000) });
-      };
+      const reconcile = reconcileOf(other);
+      return async (name: string) => await run(reconcile, messageFor(name, { controller: other.name }), { log });
     },
     /** Reconciles. `before` runs before each request. */
-    reconcile: async (
-      name: string,
-      more: Partial<Message> = {},
-      { before = () => {}, signal = AbortSignal.timeout(15_000), log = silent }: ReconcileOptions = {},
-    ): Promise<ReconcileReport> => {
-      const intercepted = interceptRequests(client(), before);
-      return await runReconcile({ client: intercepted, message: messageFor(name, more), messageId: 'm', log, signal });
-    },
+    reconcile: async (name: string, more: Partial<Message> = {}, options: ReconcileOptions = {}) =>
+      await run(runReconcile, messageFor(name, more), options),
     /** Reconciles with the second controller, whose status slice is the coat of paint. */
-    paint: async (name: string, more: Partial<Message> = {}): Promise<ReconcileReport> => {
-      const message = messageFor(name, { controller: painter.name, ...more });
-      const signal = AbortSignal.timeout(15_000);
-      return await runPaint({ client: client(), message, messageId: 'm', log: silent, signal });
-    },
+    paint: async (name: string, more: Partial<Message> = {}) =>
+      await run(runPaint, messageFor(name, { controller: painter.name, ...more })),
     condition: (object: KubeObject | undefined, type: string) => {
       const status = z.object({ conditions: z.array(z.looseObject({ type: z.string() })).default([]) });
       return status.parse(object?.status ?? {}).conditions.find((one) => one.type === type);
