@@ -189,6 +189,7 @@ export const subjects: readonly Subject[] = [
         mutants: sayingMutants,
         suites: [
           'test/core/decisions.test.ts',
+          ...kube('apply/events'),
           ...reconciling('reconcile', 'reconcile-family'),
           ...resync('run-failures'),
           'test/clusters/registry/any-entry.test.ts',
