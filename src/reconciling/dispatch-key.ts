@@ -84,8 +84,8 @@ export async function dispatchKey(
   } catch (thrown) {
     // No follow-up was sent: the message stays on the queue, and is received again after its visibility timeout.
     const error = toError(thrown);
-    const text = work.aborted ? 'reconcile timed out or was aborted' : 'reconcile failed unexpectedly';
-    log.error(text, { error: error.message });
+    const fields = { error: error.message };
+    log.error(work.aborted ? 'reconcile timed out or was aborted' : 'reconcile failed unexpectedly', fields);
     const isTimeout = work.aborted && [error, error.cause].includes(work.reason);
     const metric = isTimeout ? metricNames.reconcileTimeouts : metricNames.reconcilesFailed;
     deps.metrics.count(metric, 1, { cluster: message.cluster });
