@@ -6,6 +6,7 @@ import { controllerQueue, timersQueue } from '../core/names.ts';
 import { groupIdOf, watchId } from '../sqs/deduplication.ts';
 import { type CauseOf, formatMessage, type Message, withStrays } from '../sqs/message.ts';
 import type { QueueEntry } from '../sqs/sender.ts';
+import { longestPassSeconds } from '../sqs/senders.ts';
 import { maxDelaySeconds } from '../timers/slots.ts';
 import { timerEntry } from '../timers/timer-message.ts';
 import { createQueueSender, type QueueSender, type QueueSenderDeps } from './queue-sender.ts';
@@ -149,7 +150,9 @@ function createLowPriorityEntry({
     // A rejected key keeps its time while that is ahead. Otherwise each attempt would delay all keys of the controller.
     let due = failures === 0 ? 0 : (lastDue.get(target) ?? 0);
     if (due <= nowMs / 1000) {
-      due = Math.max(freeAt.get(target.controller) ?? 0, nowMs / 1000);
+      const free = freeAt.get(target.controller) ?? 0;
+      // Timers refuse a later one. The keys of a pass that takes longer are due among its first ones.
+      due = free > nowMs / 1000 + longestPassSeconds ? nowMs / 1000 : Math.max(free, nowMs / 1000);
       freeAt.set(target.controller, due + 1 / lowPriorityPerSecond);
       lastDue.set(target, due);
     }

@@ -143,7 +143,7 @@ export function createWatchLoop(
   /** Handles an object of a list. A known object is compared; for an unknown one the mode of the list decides. */
   function onListed(metadata: PartialObjectMetadata, mode: ListMode, start: string | undefined): void {
     const key = keyOf(metadata);
-    if (objects.get(key) !== undefined || mode === 'relist') {
+    if (objects.get(key) !== undefined || mode === 'relist' || mode === 'stalled') {
       onChanged(metadata);
       return;
     }
@@ -185,7 +185,8 @@ export function createWatchLoop(
   function endList(mode: ListMode, version: string): void {
     const missing = objects.endListing();
     for (const [key, before] of missing) addChange(key, before, { type: 'gone', version });
-    if (mode !== 'exact') {
+    // A quiet kind of a server without bookmarks is listed as stalled every few minutes.
+    if (mode !== 'exact' && mode !== 'stalled') {
       const controllers = resource.subscribers.filter(({ as }) => as !== 'primary').map(({ controller }) => controller);
       deps.requeueOwners([...new Set(controllers)], acks, listing.firstPageMs);
     }

@@ -107,7 +107,7 @@ function start(controller: ControllerDefinition): Started<SqsEvent, SqsBatchResp
       return toBatchResponse(await kept);
     } finally {
       // An environment that is frozen after the response sends nothing.
-      await traces?.flush();
+      await traces?.flush(remainingMs(context));
     }
   };
   return { handle, telemetry };

@@ -13,8 +13,8 @@ type Traces = {
   /** Resolves when traces can begin. Never rejects. */
   readonly loaded: Promise<void>;
   readonly start: StartTrace;
-  /** Sends the spans of the invocation, or drops them after 200 ms, by default. Never rejects. */
-  flush(): Promise<void>;
+  /** Sends the spans of the invocation, or drops them after 200 ms by default, or this time. Never rejects. */
+  flush(remainingMs: number): Promise<void>;
 };
 
 /** The most that a collector may delay the response of the function, unless OTEL_EXPORTER_OTLP_TIMEOUT says it. */
@@ -58,6 +58,6 @@ export function openTraces(
   return {
     loaded: load(endpoint),
     start: (message, records) => start?.(message, records),
-    flush: async () => await exporter?.flush(timeoutMs),
+    flush: async (remainingMs) => await exporter?.flush(Math.min(timeoutMs, remainingMs)),
   };
 }

@@ -99,12 +99,15 @@ export function admitTimer(
   if (own.includes(id)) return isFollowUp && id === roles.get(controller) ? { id, isStranger: false } : undefined;
   // A later version has added the controller, or has removed its role. The controller's function knows its own role.
   if (isFollowUp && !roles.has(controller)) return { id, isStranger: true };
-  if (cause.type !== 'resync' || (cause.dueAt ?? 0) > nowMs / 1000 + longestPassSeconds) return undefined;
+  if (cause.type !== 'resync' || (cause.dueAt ?? 0) > nowMs / 1000 + longestPassSeconds + clockErrorSeconds)
+    return undefined;
   return { id, isStranger: true };
 }
 
-/** The longest full pass of a watcher: 100,000 objects at one key a second take 28 hours. */
-const longestPassSeconds = 172_800;
+/** The longest full pass of a watcher, which sends the keys of a longer one faster. */
+export const longestPassSeconds = 172_800;
+/** The due times are by the watcher's clock. */
+const clockErrorSeconds = 3_600;
 
 /**
  * Where an entry names no watchers, any sender may speak for the cluster, except for a watcher of other ones. An

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { changeEntry } from '../../src/forwarding/forwarder.ts';
 import { groupIdOf, watchId } from '../../src/sqs/deduplication.ts';
-import { parseMessage } from '../../src/sqs/message.ts';
+import { dueAtOf, parseMessage } from '../../src/sqs/message.ts';
 import { forwarderFixture, source, target } from './forwarder-harness.ts';
 
 it('an idle forwarder sends a change at once, with its message group and deduplication id', async () => {
@@ -246,6 +246,21 @@ it('a low-priority key that waits longer than the longest delay of SQS is due by
   for (const name of ['a', 'b']) forwarder.addLowPriority({ target: target(name), observedAt: 0, run: 'r' });
   const [, last] = (await nextCall()).entries;
   expect(parseMessage(last?.body ?? '').cause).toMatchObject({ dueAt: (1_000_000 - aheadMs) / 1000 + 1_000 });
+});
+
+it('the keys of a pass that takes longer than two days are due within them', async () => {
+  const { runMicrotasks, calls, forwarder } = forwarderFixture({ lowPriorityPerSecond: 0.001 });
+  for (let number = 0; number < 400; number += 1)
+    forwarder.addLowPriority({ target: target(`n${number}`), observedAt: 0, run: 'r' });
+  for (let call = 0; call < 40; call += 1) {
+    await runMicrotasks();
+    calls[call]?.respond('accepted');
+  }
+  const entries = calls.flatMap((call) => call.entries);
+  const due = entries.map(({ body }) => dueAtOf(parseMessage(body)) ?? 1_000);
+  expect(entries).toHaveLength(400);
+  expect(Math.max(...due) - 1_000).toBeLessThanOrEqual(172_800);
+  expect(due.filter((seconds) => seconds > 1_000 + 86_400).length).toBeGreaterThan(150);
 });
 
 it('a low-priority key that waits exactly as long as SQS can delay it has no due time', async () => {

@@ -8,7 +8,8 @@ import { createHealth } from '../../src/forwarding/health.ts';
 import { createWatchLoop } from '../../src/forwarding/watch-loop.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
-import { createTime, eventLine, openWatch, startScript } from '../kube/watch/watch-script.ts';
+import { createTime, eventLine, listOf, openWatch, startScript, tank } from '../kube/watch/watch-script.ts';
+import { sendJson } from '../kube/wire-server.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const kind = { group: 'plant.example.com', version: 'v1', plural: 'watertanks', kind: 'WaterTank', namespaced: true };
@@ -24,6 +25,7 @@ function follow(client: KubeClient) {
   const health = createHealth(() => clock.ms);
   const loopHealth = health.loop('tanks');
   const counts = { opened: 0, errors: 0, received: 0, idle: 0 };
+  const added: string[] = [];
   const checks = new Set<() => void>();
   const count = (event: keyof typeof counts) => {
     counts[event] += 1;
@@ -35,7 +37,7 @@ function follow(client: KubeClient) {
     {
       ...{ client, checkpoint: noCheckpoint, log: createRecorder().log, now: () => clock.ms, random: () => 0 },
       ...{ nonce: () => 'n', restoreDetection: createRestoreDetection(), requeueOwners: () => undefined },
-      forwarder: { add: () => undefined, addLowPriority: () => undefined },
+      forwarder: { add: ({ target }) => void added.push(target.name), addLowPriority: () => undefined },
       health: {
         ...loopHealth,
         opened: () => {
@@ -61,7 +63,7 @@ function follow(client: KubeClient) {
   );
   void loop.run(controller.signal);
   return {
-    ...{ clock, health, expireIdleTimeout: time.expireIdleTimeout },
+    ...{ clock, health, added, expireIdleTimeout: time.expireIdleTimeout },
     /** Resolves when an event has happened this many times. */
     until: (event: keyof typeof counts, times: number) =>
       new Promise<void>((resolve) => {
@@ -115,4 +117,25 @@ it.each([
   }
   await until('idle', 4);
   expect([health.ready(), health.alive()]).toEqual([true, true]);
+});
+
+it('a change that a proxy holds back is found by a list after three silent watches', async () => {
+  const items = [tank('a', '90')];
+  const { server, sequence } = await startScript({
+    list: (_, response) => sendJson(response, 200, listOf('100', ...items)),
+  });
+  const { clock, until, expireIdleTimeout, added } = follow(server.client());
+  const passed = vi.spyOn(performance, 'now').mockImplementation(() => clock.ms);
+  onTestFinished(() => passed.mockRestore());
+  await until('idle', 1);
+  items.push(tank('b', '95'));
+  for (let times = 1; times <= 3; times += 1) {
+    await until('idle', times);
+    clock.ms += 70_000;
+    expireIdleTimeout();
+    await until('errors', times);
+  }
+  await until('idle', 4);
+  expect(added).toEqual(['b']);
+  expect(sequence()).toEqual([...['list', 'watch'], ...['probe', 'watch', 'probe', 'watch', 'probe', 'list', 'watch']]);
 });

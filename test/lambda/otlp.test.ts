@@ -67,11 +67,17 @@ let endpoint: string;
 let spans: Span[] = [];
 let headers: http.IncomingHttpHeaders = {};
 let answer = 200;
+let isHanging = false;
+let reconciledAt: number | undefined;
 const realFetch = globalThis.fetch;
 
 beforeAll(async () => {
   const collector = await startHttpServer(async (request, response) => {
-    if (request.url !== '/v1/traces') return void response.end('42');
+    if (request.url !== '/v1/traces') {
+      reconciledAt = performance.now();
+      return void response.end('42');
+    }
+    if (isHanging) return;
     headers = request.headers;
     const { resourceSpans } = requestSchema.parse(await json(request));
     spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
@@ -85,6 +91,7 @@ beforeAll(async () => {
 beforeEach(() => {
   spans = [];
   answer = 200;
+  isHanging = false;
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', endpoint);
 });
 afterEach(() => {
@@ -123,14 +130,18 @@ async function forwarded(
 }
 
 /** Invokes the function with one record, and returns the log lines. */
-async function invoke(body: string, header: string | undefined): Promise<readonly Record<string, unknown>[]> {
+async function invoke(
+  body: string,
+  header: string | undefined,
+  context = aContext(),
+): Promise<readonly Record<string, unknown>[]> {
   const { lines, restore } = captureConsole();
   const record = aRecord('m', body);
   const traced = header === undefined ? {} : { AWSTraceHeader: header };
   const handler = createReconcileHandler(controller);
   const response = await handler(
     anEvent({ ...record, attributes: { ...record.attributes, ...traced } }),
-    aContext(),
+    context,
   ).finally(restore);
   expect(response).toEqual({ batchItemFailures: [] });
   return lines.map((line) => JSON.parse(line));
@@ -211,6 +222,18 @@ it('spans that the collector does not accept are dropped with a warning, and the
     spans: 3,
     reason: 'the collector responded with 503',
   });
+});
+
+it('a collector that hangs does not hold the function beyond its time, whatever its own time-out is', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '60000');
+  const { body, header } = await forwarded();
+  isHanging = true;
+  reconciledAt = undefined;
+  const remaining = () => (reconciledAt === undefined ? 30_000 : 3_000 - Math.round(performance.now() - reconciledAt));
+  const context = { ...aContext(), getRemainingTimeInMillis: remaining };
+  const lines = await invoke(body, header, context);
+  expect(remaining()).toBeGreaterThan(1_000);
+  expect(lines.find(({ message }) => message === 'spans dropped')).toMatchObject({ spans: 3 });
 });
 
 it('without a collector nothing is traced, and fetch is untouched', async () => {

@@ -48,6 +48,22 @@ it('a dry run of a new object returns its finalizer, children and status, in the
   expect((await widgets.read('one'))?.metadata.finalizers).toBeUndefined();
 });
 
+it('a dry run shows the writes of an object and of a child that are named as a subresource or another kind', async () => {
+  const { namespace } = widgets;
+  await widgets.apply('status', { size: 1, parts: ['events'] });
+  expect(await titles('status')).toEqual([
+    `change Widget ${namespace}/status`,
+    `create ConfigMap ${namespace}/events`,
+    `change Widget ${namespace}/status (status)`,
+  ]);
+  await widgets.reconcile('status');
+  await widgets.apply('status', { size: 2, parts: [] });
+  expect(await titles('status')).toEqual([
+    `delete ConfigMap ${namespace}/events`,
+    `change Widget ${namespace}/status (status)`,
+  ]);
+});
+
 it('a dry run of a change shows exactly the fields that the reconcile then changes, and a later one has no changes', async () => {
   await widgets.apply('one', { size: 1, parts: ['left', 'right'] });
   await widgets.reconcile('one');

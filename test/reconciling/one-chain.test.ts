@@ -4,6 +4,7 @@ import { env, stderr } from 'node:process';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import type { Later } from '../../src/api/result.ts';
+import { Namespace } from '../../src/kubernetes.ts';
 import { defineKind, notOk, ok, type ResultOf, RetryLater, wake } from '../../src/outrigger.ts';
 import { startSystem, type TestSystem } from '../../src/testing.ts';
 import { createSeededRandom } from '../../tools/chaos/random.ts';
@@ -173,6 +174,31 @@ it.each([
   const before = calls.length;
   await system.advance(60);
   expect(calls.length - before).toBe(3600 / period);
+  await system.close();
+});
+
+it('X9: an object of a kind without an observed generation that always fails is one dead letter for each of its changes', async () => {
+  const slice = Namespace.statusSlice({ conditions: ['ticks.example.com/Ticked'] });
+  const controller = slice.controller('tick', {
+    selector: { matchLabels: { tick: 'yes' } },
+    reconcile: async () => Promise.reject(new Error('no')),
+  });
+  const system = await startSystem({ controllers: [controller] });
+  const place = (edit: string) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'one', labels: { tick: 'yes', edit } },
+  });
+  await system.cluster.apply(place('a'));
+  await system.advance(10 * 60);
+  const lettersOf = () => system.deadLetters('tick').length;
+  expect(lettersOf()).toBe(1);
+  const before = system.reconciles.length;
+  await system.advance(4 * 60);
+  expect([lettersOf(), system.reconciles.length > before]).toEqual([1, true]);
+  await system.cluster.apply(place('b'));
+  await system.advance(4 * 60);
+  expect(lettersOf()).toBe(2);
   await system.close();
 });
 

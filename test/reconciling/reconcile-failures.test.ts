@@ -164,7 +164,9 @@ it('a 404 of a write is the end of the object if another one has its name, and a
   const message = widgets.messageFor(name);
   const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound' });
   const { signal } = new AbortController();
-  const outcome = () => outcomeOfUnwritten(error, { client, resource: widget, message, read: before, signal });
+  const outcome = (of = error) => outcomeOfUnwritten(of, { client, resource: widget, message, read: before, signal });
+  const ofNamed = new ApiError(`PATCH ${widgets.pathOf('status')}`, 404, { kind: 'Status', reason: 'NotFound' });
+  expect(await outcome(ofNamed)).toMatchObject({ type: 'failed', error: ofNamed });
   expect(await outcome()).toMatchObject({ type: 'failed', error: { name: 'StatusSubresourceMissingError' } });
   expect(countedOf(await outcome())).toContain('StatusSubresourceMissing');
   await widgets.remove(name);

@@ -201,7 +201,7 @@ it('a resync of a stranger, also after its hops, takes no deduplication id of th
 });
 
 it('a resync of a stranger that is due after the longest pass is a dead letter', async () => {
-  const late = aMessage({ cluster: 'alpha', ...asResync({ dueAt: dueAt + 172_801 }) });
+  const late = aMessage({ cluster: 'alpha', ...asResync({ dueAt: dueAt + 172_800 + 3_601 }) });
   expect((await send('watcherOfAlpha', late, { to: 'timers' })).timersLetters).toHaveLength(1);
 });
 

@@ -28,6 +28,7 @@ const facts = (more: Partial<Facts> = {}): Facts => ({
   message: aMessage(),
   isDeleting: false,
   retry: defaultRetry,
+  mayBeStalled: true,
   statusWriter: createStatusWriter(declaration),
   input: { owned: {}, generation: 2, now: new Date(0) },
   ...more,

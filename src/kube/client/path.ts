@@ -25,6 +25,19 @@ export function collectionPath(resource: ResourceName, namespace?: string): stri
   return `${root}/namespaces/${pathSegment(namespace, resource.plural)}/${plural}`;
 }
 
+/** What a path has below the version of its API. `object`: the path without the subresource. */
+type PathParts = { readonly plural: string; readonly object: string; readonly subresource: string | undefined };
+
+/** Reads a path. Text before it, such as a method, is skipped. */
+export function partsOf(path: string): PathParts {
+  const [root = ''] = /^.*?\/(?:api|apis\/[^/]+)\/[^/]+\//.exec(path) ?? [];
+  const parts = path.slice(root.length).split('/');
+  // Only the subresources of a Namespace look like a collection in it.
+  const isWithin = parts[0] === 'namespaces' && parts.length > 2 && !['status', 'finalize'].includes(parts[2] ?? '');
+  const [plural = '', , subresource] = isWithin ? parts.slice(2) : parts;
+  return { plural, object: subresource === undefined ? path : path.slice(0, -subresource.length - 1), subresource };
+}
+
 /** Builds the path of an object or its subresource. Throws as collectionPath does, and for a missing namespace. */
 export function objectPath(resource: ResourceName, key: ObjectKey, subresource?: string): string {
   if (resource.namespaced && key.namespace === undefined) {

@@ -67,8 +67,10 @@ export async function getObject(
   try {
     ({ body } = await client.request({ method: 'GET', path, signal }));
   } catch (error) {
-    const { group, plural } = resource;
-    if (classifyResponse(error, { group, plural, name: key.name }) === 'gone') return undefined;
+    const { group, plural, aggregated } = resource;
+    const found = classifyResponse(error, aggregated === true ? undefined : { group, plural, name: key.name });
+    // An aggregated API names another kind, or `namespace/name`.
+    if (found === 'gone' || (aggregated === true && found === 'not-found')) return undefined;
     throw error;
   }
   const object = safeParseObject(body);

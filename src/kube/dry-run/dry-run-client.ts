@@ -12,6 +12,7 @@ import { ownedFields } from '../apply/managed-fields.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../client/client.ts';
 import { ApiError, isNotFound } from '../client/errors.ts';
 import { parseObject } from '../client/object.ts';
+import { partsOf } from '../client/path.ts';
 import {
   type AppliedFields,
   type ChangedField,
@@ -66,7 +67,8 @@ export function createDryRunClient(
   }
 
   async function patch({ path, body, query, contentType = '', signal }: KubeRequest): Promise<KubeResponse> {
-    const objectPath = path.replace(/\/status$/, '');
+    const parts = partsOf(path);
+    const objectPath = parts.subresource === 'status' ? parts.object : path;
     const live = await readIfPresent(objectPath, signal);
     const managedFields = live === undefined ? undefined : onlyManagedFields(body);
     if (managedFields !== undefined) {
@@ -114,8 +116,9 @@ export function createDryRunClient(
 
   async function write(request: KubeRequest): Promise<KubeResponse> {
     const { method, path, body } = request;
-    if (method === 'PATCH' && !/\/events\/[^/]+$/.test(path)) return await patch(request);
-    if (/\/events(\/[^/]+)?$/.test(path)) {
+    const isEvent = partsOf(path).plural === 'events';
+    if (method === 'PATCH' && !isEvent) return await patch(request);
+    if (isEvent) {
       const { type = '', reason = '', message = '' } = isRecord(body) ? body : {};
       changes.push({ type: 'event', text: `${type} ${reason}: ${message}` });
     } else if (method === 'DELETE') {

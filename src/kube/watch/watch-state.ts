@@ -6,6 +6,7 @@
 // - `exact` fails with 410 Gone: probe, list `expired`, then watch.
 // - A watch ends or fails: probe, then watch from the last resourceVersion.
 // - A watch fails with 410 Gone: probe, list `relist`, then watch.
+// - Several watches in a row are silent: probe, list `stalled`, then watch.
 // - A probe detects a restore, or another watch reports one: list `restored`, then watch.
 // - A probe fails, or a list fails otherwise: repeat it. A list with a resourceVersion is preceded by another probe.
 //
@@ -23,9 +24,10 @@ import { compareVersions } from './resource-version.ts';
  * - exact: the watch started with a resourceVersion, and the list is as of that version.
  * - expired: the resourceVersion at the start is too old.
  * - relist: the watch's resourceVersion is too old.
+ * - stalled: the server, or a proxy, may hold back the watch's events.
  * - restored: the server's resourceVersion is older than the watch's, because etcd was restored.
  */
-export type ListMode = 'initial' | 'exact' | 'expired' | 'relist' | 'restored';
+export type ListMode = 'initial' | 'exact' | 'expired' | 'relist' | 'stalled' | 'restored';
 
 /**
  * The failures since the last watch event, and how many of them were a 410 Gone. A watch that the server ended before
@@ -33,24 +35,27 @@ export type ListMode = 'initial' | 'exact' | 'expired' | 'relist' | 'restored';
  */
 export type WatchFailures = { readonly failures: number; readonly gone: number };
 
+type VersionedMode = Exclude<ListMode, 'initial' | 'restored'>;
+
 /** The state of a watch. In a probe, `next` is the step after it. */
 export type WatchState = WatchFailures &
   (
-    | { readonly step: 'probe'; readonly version: string; readonly next: 'watch' | 'exact' | 'expired' | 'relist' }
+    | { readonly step: 'probe'; readonly version: string; readonly next: 'watch' | VersionedMode }
     | { readonly step: 'list'; readonly mode: 'initial' | 'restored' }
-    | { readonly step: 'list'; readonly mode: 'exact' | 'expired' | 'relist'; readonly version: string }
+    | { readonly step: 'list'; readonly mode: VersionedMode; readonly version: string }
     | { readonly step: 'watch'; readonly version: string; readonly received: boolean }
   );
 
 /**
  * The outcome of a step. `probed` and `listed` have the server's resourceVersion, `received` has that of a watch event.
- * `restored` means that another watch of the same server detected a restore.
+ * `stalled` means that several watches were silent, `restored` that another watch of the server detected a restore.
  */
 export type WatchOutcome =
   | { readonly type: 'probed'; readonly version: string }
   | { readonly type: 'listed'; readonly version: string }
   | { readonly type: 'received'; readonly version: string }
   | { readonly type: 'ended' }
+  | { readonly type: 'stalled' }
   | { readonly type: 'restored' }
   | { readonly type: 'failed'; readonly error: unknown };
 
@@ -69,6 +74,7 @@ export function nextState(state: WatchState, outcome: WatchOutcome): WatchState 
   if (outcome.type === 'restored') return { step: 'list', mode: 'restored', ...failuresOf(state) };
   switch (state.step) {
     case 'probe':
+      if (outcome.type === 'stalled' && state.next === 'watch') return { ...state, next: 'stalled' };
       return outcome.type === 'probed' ? afterProbe(state, outcome.version) : state;
     case 'list':
       if (outcome.type !== 'listed') return state;

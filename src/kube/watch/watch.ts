@@ -79,6 +79,7 @@ export async function* listAndWatch(
   let known = restoreDetection.count();
   const pace = createPace(wait);
   let limit = pageSize;
+  let silentWatches = 0;
   while (!signal.aborted) {
     let error: unknown;
     // A restore that another watch reports interrupts the current step.
@@ -115,8 +116,10 @@ export async function* listAndWatch(
             yield event;
             // Not before the event was taken: a slow consumer is no silence of the server.
             receivedAt = performance.now();
+            silentWatches = 0;
           }
         } catch (thrown) {
+          if (thrown instanceof IdleError) silentWatches += 1;
           throw thrown instanceof ConnectError && isQuiet(state) && pace.lasted()
             ? new IdleError(thrown.message, { cause: thrown })
             : thrown;
@@ -132,6 +135,10 @@ export async function* listAndWatch(
       error = thrown;
       if (state.step === 'list') limit = nextPageSize(limit, { mode: state.mode, error, pageSize });
       state = nextState(state, { type: 'failed', error });
+      if (silentWatches === maxSilentWatches) {
+        state = nextState(state, { type: 'stalled' });
+        silentWatches = 0;
+      }
     }
     if (error === undefined || interrupted.aborted) continue;
     const retryInSeconds = watchBackoffSeconds(state, error, random());
@@ -139,6 +146,9 @@ export async function* listAndWatch(
     if (retryInSeconds > 0) await wait(retryInSeconds, interrupted).catch(() => undefined);
   }
 }
+
+/** After as many watches without an event, a list shows what a proxy that holds back a response does not deliver. */
+const maxSilentWatches = 3;
 
 /** 8 to 20 MB: an object's metadata with its managedFields and annotations has 2 to 5 KB. */
 const maxPageSize = 4_000;

@@ -13,6 +13,7 @@ import { classifyResponse } from '../../kube/client/classify.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { type ApiError, isConflict, isNotFound, isUnauthorized, ResponseError } from '../../kube/client/errors.ts';
 import type { KubeObject, ResourceName } from '../../kube/client/object.ts';
+import { partsOf } from '../../kube/client/path.ts';
 import { getObject } from '../../kube/client/read.ts';
 import { errorClassOf } from '../classify-error.ts';
 import type { Outcome } from '../outcome.ts';
@@ -104,7 +105,7 @@ async function outcomeOfWrite(error: ApiError, read: KubeObject, input: Unwritte
       'what is left in it; create the namespace again, and delete it if the object is to go';
     return failed(new Error(text, { cause: error }));
   }
-  if (!isNotFound(error) || !error.request.endsWith('/status')) return failed(error);
+  if (!isNotFound(error) || partsOf(error.request).subresource !== 'status') return failed(error);
   const text =
     `StatusSubresourceMissing: ${titleOf(resource)} have no status subresource; ` +
     `apply the generated CRD, or of a foreign kind the CRD of a version that has it`;

@@ -11,25 +11,33 @@ import { isLastTry, type Next, waitsForNamespace } from '../outcome.ts';
 import { currentConditions, type Failure } from '../status/status.ts';
 import type { OwnedStatus, StatusInput, StatusWriter } from '../status/status-writer.ts';
 import type { Ended, Pass, PendingEvent, Task, Verdict } from './pass.ts';
+import { followsOwnWrite } from './report-pass.ts';
 
 /** What a verdict depends on, besides how the call ended. */
 export type Facts = {
   readonly task: Task;
   readonly message: Message;
   readonly isDeleting: boolean;
+  /** Whether a status that says so is of the object as it is. */
+  readonly mayBeStalled: boolean;
   readonly retry: RetryPolicy;
   readonly statusWriter: StatusWriter;
   readonly input: StatusInput;
 };
 
 /** Returns the facts of a pass, as the object is now. */
-export function factsOf({ identity, task, message, primary }: Pass): Facts {
+export function factsOf({ identity, task, message, read, primary }: Pass): Facts {
+  const { statusWriter, fieldManager } = identity;
+  const { cause } = message;
+  const isPeriodic = cause.type === 'resync' && cause.observedAt === undefined;
   return {
     task,
     message,
     isDeleting: primary.current().metadata.deletionTimestamp !== undefined,
+    // Without an observed generation, these alone are known to follow no change.
+    mayBeStalled: statusWriter.showsObserved || isPeriodic || followsOwnWrite(message, read, fieldManager),
     retry: identity.declaration.options.retry,
-    statusWriter: identity.statusWriter,
+    statusWriter,
     input: { owned: primary.ownedStatus(), generation: primary.generation(), now: identity.now() },
   };
 }
@@ -94,7 +102,7 @@ function settleFailure(
 ): Verdict {
   const { message, statusWriter, input, retry } = facts;
   const error = toError(thrown);
-  const stalledBefore = statusWriter.isStalled(input.owned, input.generation);
+  const stalledBefore = facts.mayBeStalled && statusWriter.isStalled(input.owned, input.generation);
   const meaning = failures[classOf(facts, thrown, stalledBefore)];
   if (meaning === undefined) return { type: 'unwritten', error: thrown };
   const { outcome } = meaning;

@@ -67,7 +67,7 @@ export function createStatusWriter(declaration: Pick<ControllerDeclaration, 'res
       const said = style.whileFinalizing({ ...rest, message: redact(message) }, failure);
       return statusOf(input.owned, said, input);
     },
-    isStalled: (owned: Fields, generation: number) => showsObserved && style.isStalled(owned, generation),
+    isStalled: (owned: Fields, generation: number) => style.isStalled(owned, showsObserved ? generation : undefined),
     isFailing: style.isFailing,
     /** Returns the generation from which the owned status was computed. */
     observed: (owned: Fields) => (showsObserved ? observedGenerationOf(owned, statusSlice) : undefined),

@@ -26,8 +26,11 @@ export type ConditionStyle = {
   whileFinalizing(finalized: Required<DeclaredCondition>, failure: Failure | undefined): Conditions;
   /** Whether a condition stays although a failure or finalizing says nothing of it. */
   keeps(type: string): boolean;
-  /** Whether the object is stalled at this generation. Then each message gets one attempt and no dead letter. */
-  isStalled(owned: Fields, generation: number): boolean;
+  /**
+   * Whether the object is stalled at this generation; undefined: its conditions have none. Then each message gets one
+   * attempt and no dead letter.
+   */
+  isStalled(owned: Fields, generation: number | undefined): boolean;
   /** Whether the last reconcile of this generation has failed or asked to come back later, or may have. */
   isFailing(owned: Fields, generation: number): boolean;
 };
@@ -64,7 +67,7 @@ function abnormal({ isRetried }: Failure, said: Said): Conditions {
   return { [isRetried ? 'Reconciling' : 'Stalled']: { status: 'True', ...said } };
 }
 
-function hasAbnormal(owned: Fields, generation: number, types: readonly string[]): boolean {
+function hasAbnormal(owned: Fields, generation: number | undefined, types: readonly string[]): boolean {
   return currentConditions(owned).some(
     ({ type, status, observedGeneration }) =>
       types.includes(type) && status === 'True' && observedGeneration === generation,

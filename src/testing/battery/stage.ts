@@ -11,7 +11,7 @@ import { controllerUidOf } from '../../core/owner.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../../kube/client/client.ts';
 import { type KubeObject, parseObject } from '../../kube/client/object.ts';
-import { objectPath } from '../../kube/client/path.ts';
+import { objectPath, partsOf } from '../../kube/client/path.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import type { Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
@@ -99,7 +99,7 @@ const beginning = Date.parse('2026-01-01T00:00:00Z');
 
 /** Returns whether a request could change something. Events are no part of the state. */
 export function isWrite({ method, path }: KubeRequest): boolean {
-  return method !== 'GET' && !/\/events(\/|$)/.test(path);
+  return method !== 'GET' && partsOf(path).plural !== 'events';
 }
 
 /** A request as one line. */

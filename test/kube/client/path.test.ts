@@ -1,7 +1,7 @@
 // URL paths from names. Excluded: the API server's responses (test/conformance).
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { collectionPath, objectPath } from '../../../src/kube/client/path.ts';
+import { collectionPath, objectPath, partsOf } from '../../../src/kube/client/path.ts';
 
 const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true };
 const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false };
@@ -33,6 +33,20 @@ it.each([
   expect(() => objectPath(nodes, { name })).toThrow(TypeError);
   expect(() => objectPath(nodes, { name })).toThrow(`nodes: not a valid API path segment: ${JSON.stringify(name)}`);
   expect(() => collectionPath(pods, name)).toThrow(TypeError);
+});
+
+it.each([
+  [objectPath(tanks, { namespace: 'shop', name: 'status' }), 'watertanks', undefined],
+  [objectPath(tanks, { namespace: 'shop', name: 'status' }, 'status'), 'watertanks', 'status'],
+  [objectPath(pods, { namespace: 'events', name: 'events' }), 'pods', undefined],
+  [`PATCH ${objectPath(nodes, { name: 'events' }, 'status')}`, 'nodes', 'status'],
+  ['/api/v1/namespaces/status', 'namespaces', undefined],
+  ['/api/v1/namespaces/shop/status', 'namespaces', 'status'],
+  ['/api/v1/namespaces/shop/events', 'events', undefined],
+  ['/apis/events.k8s.io/v1/namespaces/shop/events/one', 'events', undefined],
+])('partsOf %s: %s, %s', (path, plural, subresource) => {
+  const object = subresource === undefined ? path : path.slice(0, -'/status'.length);
+  expect(partsOf(path)).toEqual({ plural, object, subresource });
 });
 
 it('objectPath requires the namespace of a namespaced kind, and collectionPath rejects a superfluous one', () => {

@@ -48,6 +48,21 @@ it('K9: an object of an aggregated API is read without uid and version, and its 
   const found: unknown[] = [];
   for await (const { items } of listPages(server.client(), kind)) found.push(...items);
   expect(found).toMatchObject([metrics]);
+  // metrics-server names the object by its namespace and name, and sample-apiserver another kind.
+  for (const details of [
+    { name: 'shop/b', kind: 'pods' },
+    { name: 'b', group: '', kind: 'PodMetrics' },
+  ]) {
+    const other = await startWireServer((_, response) =>
+      sendJson(response, 404, statusOf(404, 'NotFound', { details })),
+    );
+    expect(await getObject(other.client(), kind, { namespace: 'shop', name: 'b' })).toBeUndefined();
+    await expect(
+      getObject(other.client(), { ...kind, aggregated: false }, { namespace: 'shop', name: 'b' }),
+    ).rejects.toMatchObject({ status: 404 });
+  }
+  const unserved = await startWireServer((_, response) => sendJson(response, 404, statusOf(404, 'NotFound')));
+  await expect(getObject(unserved.client(), kind, { namespace: 'shop', name: 'b' })).rejects.toThrow('404');
   const stored = { ...kind, aggregated: false };
   await expect(getObject(server.client(), stored, { namespace: 'shop', name: 'a' })).rejects.toThrow(
     'is not this object',

@@ -19,9 +19,9 @@ const [expired, lost, idle] = [failed(gone), failed(reset), failed(new IdleError
 const probed = (version: string): WatchOutcome => ({ type: 'probed', version });
 const listed = (version: string): WatchOutcome => ({ type: 'listed', version });
 const received = (version: string): WatchOutcome => ({ type: 'received', version });
-const [ended, restored] = [{ type: 'ended' }, { type: 'restored' }] as const;
+const [ended, restored, stalled] = [{ type: 'ended' }, { type: 'restored' }, { type: 'stalled' }] as const;
 // The last two numbers are the failures, and how many of them were a 410.
-const probe = (next: 'watch' | 'exact' | 'expired' | 'relist', failures = 0, gone = 0): WatchState => ({
+const probe = (next: 'watch' | 'exact' | 'expired' | 'relist' | 'stalled', failures = 0, gone = 0): WatchState => ({
   ...{ step: 'probe', version: '50', next, failures, gone },
 });
 const watch = (received: boolean, failures = 0, gone = 0, version = '50'): WatchState => ({
@@ -47,6 +47,8 @@ it.each<[string, WatchState, WatchOutcome, WatchState]>([
   ['a failed initial list is repeated', listNow('initial'), lost, listNow('initial', 1)],
   ['a restore that is reported lists the restored server', probe('watch'), restored, listNow('restored')],
   ['a failed list of a restored server is repeated', listNow('restored', 1), expired, listNow('restored', 2, 1)],
+  ['a stalled watch is followed by a list', probe('watch', 1), stalled, probe('stalled', 1)],
+  ['a stalled watch that has expired is listed as such', probe('relist', 1), stalled, probe('relist', 1)],
   ['an idle watch counts as the first failure', watch(false, 5), idle, probe('watch', 1)],
   ['a probe that succeeds keeps the failures', probe('relist', 3, 1), probed('51'), list('relist', 3, 1)],
   ['a list that succeeds keeps the failures', list('relist', 3, 1), listed('60'), watch(false, 3, 1, '60')],
