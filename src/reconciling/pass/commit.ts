@@ -26,7 +26,7 @@ export async function commit(pass: Pass, verdict: Written): Promise<void> {
 async function noteObserved(pass: Pass, evidence: Written['evidence']): Promise<void> {
   const { identity, client, read, primary, signal } = pass;
   const { observation, fieldManager, declaration } = identity;
-  if (observation === undefined || evidence === 'none') return;
+  if (observation === undefined || evidence === undefined) return;
   const note = { annotation: observation.annotation, value: observation.of(read) };
   const object = primary.current();
   if (object.metadata.annotations?.[note.annotation] === note.value) return;

@@ -92,12 +92,12 @@ export type Verdict =
   | {
       readonly type: 'written';
       readonly outcome: Outcome;
-      readonly status: OwnedStatus | undefined;
-      /** Whether the object notes what was observed of it (the option `evidence`). */
-      readonly evidence: 'none' | 'needed' | 'if possible';
-      readonly release: 'finalizer' | 'marks' | undefined;
+      readonly status?: OwnedStatus | undefined;
+      /** Whether the object notes what was observed of it (the option `evidence`). Absent: it does not. */
+      readonly evidence?: 'needed' | 'if possible' | undefined;
+      readonly release?: 'finalizer' | 'marks';
       /** The Warning about a failure. */
-      readonly warning: PendingEvent | undefined;
+      readonly warning?: PendingEvent | undefined;
     }
   /** No status can be written for this error: the cluster is unreachable, or the object has changed. */
   | { readonly type: 'unwritten'; readonly error: unknown };

@@ -69,7 +69,7 @@ export function settle(facts: Facts, ended: Ended): Verdict {
       if (result.error !== undefined)
         return settleFailure(facts, result.error, next, (failure) => statusWriter.afterResult(result, input, failure));
       const status = statusWriter.afterResult(result, input);
-      return written({ outcome: { type: 'done', ...next }, status, evidence: 'needed' });
+      return { type: 'written', outcome: { type: 'done', ...next }, status, evidence: 'needed' };
     }
     case 'finalized':
       return settleFinalized(facts, ended.said);
@@ -80,11 +80,14 @@ export function settle(facts: Facts, ended: Ended): Verdict {
 }
 
 function settleFinalized({ task, statusWriter, input }: Facts, said: Finalized): Verdict {
-  if (said === 'done') return written({ outcome: { type: 'done' }, release: task === 'leave' ? 'marks' : 'finalizer' });
+  const release = task === 'leave' ? 'marks' : 'finalizer';
+  if (said === 'done') return { type: 'written', outcome: { type: 'done' }, release };
   const { reason, message = '' } = said;
-  const status = statusWriter.whileFinalizing({ status: 'False', reason, message }, input);
+  const outcome = { type: 'done', ...nextOf(said) } as const;
   // An object that leaves the selection is another controller's by now.
-  return written({ outcome: { type: 'done', ...nextOf(said) }, status: task === 'leave' ? undefined : status });
+  if (task === 'leave') return { type: 'written', outcome };
+  const status = statusWriter.whileFinalizing({ status: 'False', reason, message }, input);
+  return { type: 'written', outcome, status };
 }
 
 function statusAfterThrow({ task, statusWriter, input }: Facts, failure: Failure) {
@@ -109,13 +112,14 @@ function settleFailure(
   const isLast = outcome.type === 'failed' && isLastTry(message, { stalledBefore }, retry);
   const reason = isLast ? reasons.retriesExhausted : meaning.reason;
   const isPostponed = outcome.type === 'postponed';
-  return written({
+  return {
+    type: 'written',
     outcome:
       outcome.type === 'failed' ? { type: 'failed', error, stalledBefore, ...next } : { ...outcome, error, ...next },
     status: statusOf({ error, reason, isRetried: outcome.type !== 'terminal' && !isLast }),
-    evidence: isPostponed || facts.task !== 'reconcile' ? 'none' : 'if possible',
+    evidence: isPostponed || facts.task !== 'reconcile' ? undefined : 'if possible',
     warning: isPostponed ? undefined : warningOf(error, input),
-  });
+  };
 }
 
 /** The class of an error for this object: two classes are errors like any other in some states. */
@@ -147,16 +151,4 @@ export function eventsOf(verdict: Verdict, ended: Ended, recorded: readonly Pend
 
 function nextOf({ requeueAfterSeconds, requeueAt }: Next): Next {
   return { requeueAfterSeconds, requeueAt };
-}
-
-type Written = Extract<Verdict, { readonly type: 'written' }>;
-
-function written({
-  outcome,
-  status,
-  evidence = 'none',
-  release,
-  warning,
-}: Partial<Written> & Pick<Written, 'outcome'>) {
-  return { type: 'written', outcome, status, evidence, release, warning } satisfies Verdict;
 }

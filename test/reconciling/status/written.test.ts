@@ -72,40 +72,29 @@ const settles = async () => {
   expect(widgets.requests).toHaveLength(1);
 };
 
-/** How others get a share in a status, or the record of it is lost. */
-const shares: readonly (readonly [string, (before: object) => Promise<unknown>])[] = [
-  ['nothing else is written', async () => undefined],
-  ['its managed fields are cleared', clear],
-  [
-    'its managed fields are cleared and it is written once more',
-    async () => {
-      await clear();
-      await reconcile('a');
-    },
-  ],
-  [
-    'a backup has restored it',
-    async (before) => {
-      await restore({});
-      await restore(before);
-    },
-  ],
-  ['another client applies it', async (before) => await applyBy('someone', before)],
-  [
-    'another client applies it after its managed fields are cleared',
-    async (before) => {
-      await clear();
-      await applyBy('someone', before);
-    },
-  ],
+type Step = (before: object) => Promise<unknown>;
+const applyAsSomeone: Step = async (before) => await applyBy('someone', before);
+/** How others get a share in a status, or the record of it is lost: in these steps. */
+const shares: readonly (readonly [string, readonly Step[]])[] = [
+  ['nothing else is written', []],
+  ['its managed fields are cleared', [clear]],
+  ['its managed fields are cleared and it is written once more', [clear, async () => await reconcile('a')]],
+  ['a backup has restored it', [async () => await restore({}), restore]],
+  ['another client applies it', [applyAsSomeone]],
+  ['another client applies it after its managed fields are cleared', [clear, applyAsSomeone]],
 ];
+/** Goes these steps with the status as it is. */
+const share = async (steps: readonly Step[]) => {
+  const before = await statusOf();
+  for (const step of steps) await step(before);
+};
 
-it.each(shares)('K18: a failure that is over is no longer reported although %s', async (_, share) => {
+it.each(shares)('K18: a failure that is over is no longer reported although %s', async (_, steps) => {
   await apply('a', { size: 3 });
   widgets.throws(new Error('no clay'));
   await reconcile('a');
   expect(await typesOf()).toEqual(['Ready', 'Reconciling']);
-  await share(await statusOf());
+  await share(steps);
   await becomes({ size: 3 });
   expect(await typesOf()).toEqual(['Built', 'Ready']);
   widgets.throws(new Error('no clay'));
@@ -114,17 +103,17 @@ it.each(shares)('K18: a failure that is over is no longer reported although %s',
   expect((await statusOf()).size).toBe(3);
 });
 
-it.each(shares.slice(0, 4))('K18: a field of a status that is dropped goes although %s', async (_, share) => {
+it.each(shares.slice(0, 4))('K18: a field of a status that is dropped goes although %s', async (_, steps) => {
   await apply('a', { size: 3 });
   await becomes({ size: 1, note: 'x', plan: { due: 'x', nodes: one }, zones: [{ name: 'z', nodes: one }] });
-  await share(await statusOf());
+  await share(steps);
   await becomes({ size: 2 });
 });
 
-it.each(shares.slice(0, 4))('K18: a failed reconcile keeps the fields of a status although %s', async (_, share) => {
+it.each(shares.slice(0, 4))('K18: a failed reconcile keeps the fields of a status although %s', async (_, steps) => {
   await apply('a', { size: 3 });
   await becomes({ size: 1, plan: { nodes: one } });
-  await share(await statusOf());
+  await share(steps);
   widgets.throws(new Error('no clay'));
   await reconcile('a');
   expect(await statusOf()).toMatchObject({ size: 1, plan: { nodes: one } });
