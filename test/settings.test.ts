@@ -8,6 +8,7 @@ import {
   readOperatorSettings,
   readReconcileSettings,
   readResyncSettings,
+  readRoleIds,
   readTimersSettings,
   readWatcherSettings,
 } from '../src/settings.ts';
@@ -69,6 +70,15 @@ it.each([
   ['a shard that is no fraction', { SHARD: 'first' }, /SHARD: give index\/count/],
 ])('a watcher with %s does not start, and the error says what to set', (_, more, error) => {
   expect(() => readWatcherSettings({ ...valid, ...more })).toThrow(error);
+});
+
+it('a sender check without the id of a role is an error that names the role: it would refuse every message', () => {
+  const idOf = (SENDER_CHECK: string, id: string) => {
+    const settings = readTimersSettings({ ...valid, SENDER_CHECK, SENDER_IDS: `timers=AROATIMERS,widget=${id}` });
+    return readRoleIds(settings, ['timers', 'widget'])?.get('widget');
+  };
+  expect(() => idOf('on', '')).toThrow(/SENDER_IDS: no id of widget; deploy again$/);
+  expect([idOf('off', ''), idOf('on', 'AROAWIDGET')]).toEqual([undefined, 'AROAWIDGET']);
 });
 
 it('the CLI names a QUEUE_URL_PREFIX that is no URL, and takes an empty one as not set', () => {

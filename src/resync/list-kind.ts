@@ -143,8 +143,8 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     deps.metrics.count(metricNames.resyncPages, totals.pages);
     deps.metrics.count(metricNames.resyncObjects, totals.objects);
     // With the labels of the controller, because its watchers missed the changes, and its alarm must fire.
-    // Without evidence nothing shows what was missed. Nothing is written while nothing was missed.
-    if (queueIdle === true && hasEvidence(controller.declaration) && totals.unobserved > 0) {
+    // Nothing is written while nothing was missed.
+    if (queueIdle === true && totals.unobserved > 0) {
       const labels = { controller: controller.name, cluster: message.cluster };
       deps.metrics.count(metricNames.missedChanges, totals.unobserved, labels);
       // The alarm compares both metrics, so the second one has data whenever the first has.

@@ -39,6 +39,12 @@ it('conditions keep their order independent of their writers, so that no write i
   expect(order({ ...b, ...a })).toEqual(order({ ...a, ...b }));
 });
 
+it('a message that is longer than the API server accepts is cut, and stays text', () => {
+  const of = (end: string) => ({ A: { status: 'True', reason: 'R', message: `${'x'.repeat(32_767)}${end}` } }) as const;
+  const [merged] = mergeConditions([], of('😀'), { generation: 1, now });
+  expect(merged?.message).toBe(of('\ufffd').A.message);
+});
+
 const of = (status: 'True' | 'False' | 'Unknown', reason: string) => ({ status, reason });
 it.each([
   ['all True', { A: of('True', 'a'), B: of('True', 'b') }, { status: 'True', reason: 'Ready' }],

@@ -96,7 +96,7 @@ it('a conflicting write is repeated after another read', async () => {
   expect(checkpoint.warnings()).toEqual([]);
 });
 
-it('a failed write is logged once, and repeated with all versions and without the dropped entries', async () => {
+it('a failed write is logged once in an outage, and repeated with all versions and without the dropped entries', async () => {
   await fixture.writeText(await fixture.textOf({ foos: '7' }));
   let unavailable = true;
   const through = interceptRequests(fixture.client, () => {
@@ -112,6 +112,9 @@ it('a failed write is logged once, and repeated with all versions and without th
   unavailable = false;
   await checkpoint.endWait();
   expect(await fixture.versions()).toEqual({ tanks: '17' });
+  unavailable = true;
+  await checkpoint.flush();
+  expect(checkpoint.warnings()).toHaveLength(2);
 });
 
 it('versions that cannot be compared are not written', async () => {

@@ -117,6 +117,7 @@ describe('the watch checkpoint of a restored cluster', () => {
     await fixture.writeText(await fixture.textOf({ tanks: '900', dinners: '900', foos: '7' }));
     const checkpoint = fixture.createCheckpoint();
     await checkpoint.start('tanks');
+    checkpoint.accepted('dinners', '901');
     checkpoint.drop('tanks');
     checkpoint.drop('dinners');
     checkpoint.accepted('tanks', '9');
@@ -271,6 +272,8 @@ describe('the watch checkpoint of a restored cluster', () => {
     // This time the API server was restarted, and lists the restored state.
     expect(await writeAt('930', '958')).toBe(3);
     expect(await writeAt('935', '931')).toBe(3);
+    // A start from a lost version would miss what has changed since the restore.
+    expect(await fixture.versions()).toMatchObject({ tanks: '931' });
     expect(await writeAt('965', '963')).toBe(3);
   });
 });

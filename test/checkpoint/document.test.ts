@@ -26,8 +26,8 @@ const versionsOf = ({ entries }: CheckpointDocument) =>
 const merge = (
   stored: CheckpointDocument | undefined,
   ours: CheckpointDocument,
-  { dropped = [], at = nowMs }: { readonly dropped?: readonly string[]; readonly at?: number } = {},
-) => mergeCheckpoint(stored, ours, { dropped: new Set(dropped), nowMs: at });
+  { at = nowMs }: { readonly at?: number } = {},
+) => mergeCheckpoint(stored, ours, { dropped: new Set(), nowMs: at });
 
 const whole = formatCheckpoint(document({ tanks: '17' }));
 const without = (field: string) => JSON.stringify({ ...JSON.parse(whole), [field]: undefined });
@@ -95,28 +95,18 @@ describe('parseCheckpoint', () => {
 });
 
 describe('mergeCheckpoint', () => {
-  it('mergeCheckpoint ignores a stored document of another cluster, however new it is', () => {
-    const stored = document({ a: '900', b: '900' }, { cluster: 'other', lastSeenAtMs: nowMs });
-    expect(merge(stored, document({ a: '9' }))).toEqual(document({ a: '9' }, { lastSeenAtMs: undefined }));
-  });
-
-  it('mergeCheckpoint removes a dropped entry, or replaces it by a later version', () => {
-    const stored = document({ a: '900', b: '900', c: '900' });
-    const merged = merge(stored, document({ a: '9' }), { dropped: ['a', 'b'] });
-    expect(versionsOf(merged)).toEqual({ a: '9', c: '900' });
-  });
-
   it('mergeCheckpoint removes an entry that was not confirmed for 7 days, and keeps one that was', () => {
     const stored = document({ gone: '5', used: '5' });
     const later = nowMs + 8 * aDay;
     const ours = { ...document({}), entries: new Map([['used', { version: '5', confirmedAtMs: later }]]) };
-    expect(versionsOf(merge(stored, ours, { at: nowMs + 6 * aDay }))).toEqual({ gone: '5', used: '5' });
+    const soon = merge(stored, ours, { at: nowMs + 6 * aDay });
+    expect([versionsOf(soon), soon.entries.get('used')?.confirmedAtMs]).toEqual([{ gone: '5', used: '5' }, later]);
     expect(versionsOf(merge(stored, ours, { at: later }))).toEqual({ used: '5' });
   });
 
   it.each<[string, number | undefined, number | undefined, number | undefined]>([
     ['the later of two times', nowMs - 5, nowMs - 7, nowMs - 5],
-    ['the only time there is', nowMs - 5, undefined, nowMs - 5],
+    ['the only time there is, which is now', undefined, nowMs, nowMs],
     ['no time in the future', nowMs + aDay, nowMs - 7, nowMs - 7],
     ['no time if there is none', undefined, undefined, undefined],
   ])('the last event of a merged checkpoint is %s', (_, stored, ours, merged) => {
@@ -157,13 +147,14 @@ describe('entryNameOf', () => {
     expect(withKeys(['a', 'b'])).toBe(withKeys(['b', 'a']));
   });
 
-  it('the name of an entry differs for another name of the cluster', () => {
-    expect(entryNameOf(tanks, { cluster: 'a' })).not.toBe(entryNameOf(tanks, { cluster: 'b' }));
+  it.each(['cluster', 'queues'])('the name of an entry differs for another name of the %s', (part) => {
+    expect(entryNameOf(tanks, { [part]: 'a' })).not.toBe(entryNameOf(tanks, { [part]: 'b' }));
   });
 
   it.each<[string, WatchedResource, string?]>([
     ['another namespace', tanks, 'shop'],
     ['another selector', { ...tanks, labelSelector: 'colour=blue' }],
+    ['another selector of fields', { ...tanks, fieldSelector: 'spec.colour=blue' }],
     ['another version', { ...tanks, version: 'v2' }],
     ['an additional subscriber', { ...tanks, subscribers: [first, second, { ...second, controller: 'valve' }] }],
     ['a subscriber with annotations of a selector', withSecond({ annotations: ['colour'] })],
@@ -172,6 +163,9 @@ describe('entryNameOf', () => {
     ['a subscriber with other namespaces', withSecond({ namespaces: ['shop'] })],
     ['one subscriber less', { ...tanks, subscribers: [first] }],
     ['a subscriber with another predicate', withSecond({ predicate: 'generation' })],
+    ['a subscriber with another role', withSecond({ as: 'owned' })],
+    ['a subscriber with another kind of its own', withSecond({ primary: { ...tank, plural: 'pumps' } })],
+    ['a subscriber with a label that names its object', withSecond({ label: 'pump' })],
   ])('the name of an entry differs for %s', (_, resource, namespace) => {
     expect(entryNameOf(resource, { namespace })).not.toBe(entryNameOf(tanks));
   });

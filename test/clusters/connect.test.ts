@@ -16,6 +16,7 @@ import {
   statusOf,
   type WireServer,
 } from '../kube/wire-server.ts';
+import { movedClock } from '../support/moved-clock.ts';
 import { createEksAuthenticator } from './auth/eks-authenticator.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 
@@ -27,6 +28,7 @@ const role = { accessKeyId: 'ASIAEXAMPLE', secretAccessKey: 'not-a-secret', sess
 function createFixture(entries: Record<string, unknown>, secretsByName: Record<string, string> = {}) {
   const reading: Promise<void> = Promise.resolve();
   const state = { entries, reading, secretsByName, credentials: async (): Promise<AwsCredentials> => role };
+  const clock = movedClock(now.toISOString());
   const source = {
     refreshSeconds: 60,
     read: async (): Promise<TableRead> => {
@@ -34,12 +36,12 @@ function createFixture(entries: Record<string, unknown>, secretsByName: Record<s
       return { type: 'table', entries: new Map(Object.entries(state.entries)) };
     },
   };
-  const registry = createClusterRegistry(source, { now: () => now });
+  const registry = createClusterRegistry(source, { now: clock.now });
   const clusters = createClusters(registry, {
-    now: () => now,
+    now: clock.now,
     credentials: async () => await state.credentials(),
     secrets: createSecretReader({
-      now: () => now,
+      now: clock.now,
       getSecret: async (id, where) => {
         const text = state.secretsByName[id];
         if (text === undefined) throw new UserError(`${where}: secret "${id}" does not exist`);
@@ -53,7 +55,7 @@ function createFixture(entries: Record<string, unknown>, secretsByName: Record<s
     if (found.type !== 'client') throw new Error(found.type);
     return found.client;
   };
-  return { state, registry, clusters, client };
+  return { state, registry, clusters, client, later: clock.later };
 }
 
 const accept = () => startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
@@ -147,6 +149,16 @@ describe('Clusters.find', () => {
     state.entries = { a: entryOf(server, 'one') };
     registry.forget('a');
     expect(await client('a')).toBe(paused);
+  });
+
+  const since = '2026-01-01T00:00:00Z';
+  it.each([
+    ['moves to another stage', { movingTo: { stage: 'canary', since } }, 'paused'],
+    ['comes from a stage that still reconciles it', { movingFrom: { stage: 'prod' } }, 'paused'],
+    ['has come from another stage', { movingFrom: { stage: 'prod', startedAt: since } }, 'client'],
+  ])('of two stages one reconciles a cluster: one that %s is found so', async (_, state, type) => {
+    const { clusters } = createFixture({ a: { ...entryOf(await accept(), 'one'), ...state } });
+    expect((await clusters.find('a')).type).toBe(type);
   });
 
   it('Clusters.find returns a client that uses a replaced token at once after a 401', async () => {
@@ -259,13 +271,17 @@ describe('Clusters.find for credentials in Secrets Manager', () => {
     expect((await (await client('a')).request(get)).status).toBe(200);
   });
 
-  it('a client uses the kubeconfig in a secret, including its server', async () => {
-    const server = await startTokenServer('secret');
-    const { client } = createFixture(
-      { a: { access: secret('kubeconfig') } },
-      { 'outrigger/a': kubeconfig({ cluster: { server: server.url.href } }) },
-    );
+  it('a client uses the kubeconfig in a secret, including its server, and the next one a server that has replaced it', async () => {
+    const [server, next] = [await startTokenServer('secret'), await startTokenServer('secret')];
+    const held = ({ url }: WireServer) => ({ 'outrigger/a': kubeconfig({ cluster: { server: url.href } }) });
+    const access = secret('kubeconfig', { maxAgeSeconds: 1 });
+    const { state, client, later } = createFixture({ a: { access } }, held(server));
     expect((await (await client('a')).request(get)).status).toBe(200);
+    state.secretsByName = held(next);
+    // The table itself has not changed, and is not read again.
+    later(2);
+    expect((await (await client('a')).request(get)).status).toBe(200);
+    expect([server.arrived.length, next.arrived.length]).toEqual([1, 1]);
   });
 
   it('a client retries at once with the replaced token of a secret after a 401', async () => {

@@ -41,8 +41,11 @@ it.each([0, Number.NaN])('forEachConcurrently rejects the limit %s', async (limi
   await expect(forEachConcurrently(limit, [1], async () => {})).rejects.toThrow(TypeError);
 });
 
-it('forEachConcurrently also calls the work for an item that is undefined, and the items after it', async () => {
+it.each([
+  1,
+  Number.POSITIVE_INFINITY,
+])('forEachConcurrently of %s also calls the work for an item that is undefined, and the items after it', async (limit) => {
   const done: unknown[] = [];
-  await forEachConcurrently(Number.POSITIVE_INFINITY, [undefined, 2], async (item) => void done.push(item));
+  await forEachConcurrently(limit, [undefined, 2], async (item) => void done.push(item));
   expect(done).toEqual([undefined, 2]);
 });

@@ -23,7 +23,8 @@ it('a controller without options has the defaults', () => {
 });
 
 it.each([
-  [{ concurrency: 20 }, { concurrency: 20 }],
+  [{ concurrency: 2 }, { concurrency: 2 }],
+  [{ timeoutSeconds: 900 }, { timeoutSeconds: 900 }],
   [{ retry: { attempts: 3 } }, { retry: { ...defaults.retry, attempts: 3 } }],
   // A first delay above the default of the longest one raises that.
   [{ retry: { firstSeconds: 1_000 } }, { retry: { ...defaults.retry, firstSeconds: 1_000, maxSeconds: 1_000 } }],

@@ -128,8 +128,3 @@ it('formatReconcileKey never returns the same string for two different keys', ()
     }),
   );
 });
-
-it.each(['', '.', '..', 'a/b', 'a%2fb', '/', '\ud800'])('isPathSegment rejects %j', (name) =>
-  expect(isPathSegment(name)).toBe(false));
-it.each(['a', 'system:node', 'a.b', '...'])('isPathSegment accepts %j', (name) =>
-  expect(isPathSegment(name)).toBe(true));

@@ -91,6 +91,7 @@ describe('the predicate of a primary resource', () => {
       ['a label', {}, { labels: { colour: 'blue' } }, 1],
       ['an annotation', { annotations: { note: 'x' } }, {}, 1],
       ['a finalizer', {}, { finalizers: ['kitchen.test/clean'] }, 1],
+      ['an owner', {}, dishRef('soup'), 1],
       ['a new generation', {}, { generation: 2 }, 1],
       ['a deletionTimestamp', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }, 1],
       [

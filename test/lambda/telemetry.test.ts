@@ -116,19 +116,21 @@ it('metrics are written once, with the controller as the only dimension', () => 
   expect(metrics?._aws).toMatchObject({ CloudWatchMetrics: [{ Namespace: 'Outrigger', Dimensions: [['service']] }] });
 });
 
-const leanMetrics = ['DeadLetters', 'DeadLetterQueueDepth', 'DecommissioningClusterMessages', 'ClusterTrouble'];
+/** What each alarm of lean monitoring counts, and what an operator waits for. */
+const leanMetrics = [
+  ...(['DeadLetters', 'DeadLetterQueueDepth', 'DecommissioningClusterMessages', 'ResyncRuns'] as const),
+  ...(['SelfTriggered', 'SendersRefused', 'ClustersTableStale'] as const),
+];
 it.each([
-  ['full', ['ReconcilesDone', 'ReconcileLatency', ...leanMetrics]],
-  ['lean', leanMetrics],
+  ['full', ['ReconcilesDone', 'ReconcileLatency', ...leanMetrics, 'ClusterTrouble']],
+  ['lean', [...leanMetrics, 'ClusterTrouble']],
   ['off', []],
 ] as const)('with MONITORING %s the metrics are %j', (monitoring, expected) => {
   const lines = printed(() => {
     const { metrics, flush } = createTelemetry('resync', { ...settings, monitoring, perCluster: true });
     metrics.count('ReconcilesDone', 1, { cluster: 'alpha' });
     metrics.milliseconds('ReconcileLatency', 17);
-    metrics.count('DeadLetters');
-    metrics.count('DeadLetterQueueDepth');
-    metrics.count('DecommissioningClusterMessages');
+    for (const name of leanMetrics) metrics.count(name);
     metrics.trouble('alpha', 'watcher-down');
     flush();
   });

@@ -61,11 +61,12 @@ it('X18: listKind spreads periodic reconciles: each object is due once in a peri
   expect(largestSecond(scheduled)).toBeLessThan(8);
 });
 
-it('a list that continues another keeps to the rest of its rate, and a further one to the rest of both', async () => {
+it('a list that continues another keeps to the rest of its rate, and a further one to the rest of both and to its depth of the queue', async () => {
   const resync = await resyncOf(many(501, aGadget), { perSecond: 10, remainingMs: 9_000, acceptTimers: true });
   await resync.run({ scheduledUntil: runSeconds + 2, scheduledPerSecond: 7 });
   expect([resync.timed.length, largestSecond(resync.timed)]).toEqual([500, 3]);
-  expect(parseResyncMessage(resync.resyncEntries[0]?.body ?? '')).toMatchObject({ scheduledPerSecond: 7 + 3 });
+  const next = parseResyncMessage(resync.resyncEntries[0]?.body ?? '');
+  expect(next).toMatchObject({ scheduledPerSecond: 7 + 3, queueIdle: true });
 });
 
 it.each([

@@ -1,6 +1,7 @@
 // Failing lists and lists in several functions: what happens to the message, and to the keys found so far. Against an
 // SQS server and an HTTP server for the API.
 import { describe, expect, it } from 'vitest';
+import { NoTableError } from '../../src/clusters/registry/registry.ts';
 import { UserError } from '../../src/core/errors.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { DeadlineError } from '../../src/kube/client/errors.ts';
@@ -83,12 +84,17 @@ describe('a failing list', () => {
     expect([resync.counts.get('ResyncFailures'), resync.counts.get('ClusterTrouble dead not-listed')]).toEqual([1, 1]);
   });
 
-  it('a cluster whose entry is not valid is in trouble for that, and is retried', async () => {
-    const resync = aResync({ clusters: {}, entryFails: new UserError('the entry of dead has no server') });
+  it.each([
+    [
+      'whose entry is not valid is in trouble for that',
+      new UserError('no server'),
+      ['ClusterTrouble dead invalid-entry'],
+    ],
+    ['is in no trouble if its table cannot be read once', new NoTableError('no table'), []],
+  ])('a cluster %s, and is retried', async (_, entryFails, troubles) => {
+    const resync = aResync({ clusters: {}, entryFails });
     expect(await resync.run({ cluster: 'dead' })).toEqual([]);
-    expect([...resync.counts.keys()].filter((name) => name.startsWith('ClusterTrouble'))).toEqual([
-      'ClusterTrouble dead invalid-entry',
-    ]);
+    expect([...resync.counts.keys()].filter((name) => name.startsWith('ClusterTrouble'))).toEqual(troubles);
     expect(retriesOf(resync)).toHaveLength(1);
   });
 
@@ -104,7 +110,7 @@ describe('a failing list', () => {
 
   it('a failed list is retried until shortly before the next run, and then left to that run, but for a list that has begun', async () => {
     const clusters = { alpha: { type: 'client', client: unreachable } } as const;
-    const late = aResync({ clusters, nowSeconds: runSeconds + 575 });
+    const late = aResync({ clusters, nowSeconds: runSeconds + 570 });
     expect(await late.run({})).toEqual([]);
     expect(late.counts.get('ResyncRetriesExhausted')).toBe(1);
     expect(await late.run({ continue: '500' })).toEqual(['m0']);
@@ -191,17 +197,20 @@ describe('a failing list', () => {
     expect(lines).toMatchObject([skipped, skipped]);
   });
 
-  it('a resync message that is malformed becomes a dead letter with the reason', async () => {
-    expect(await aResync({}).run('not json')).toEqual([]);
+  it('a resync message that is malformed becomes a dead letter with the reason, is counted, and stays if that is rejected', async () => {
+    const resync = aResync({});
+    expect(await resync.run('not json')).toEqual([]);
     const [deadLetter] = await drain('resync-dlq');
     expect(deadLetter?.MessageAttributes?.reason?.StringValue).toBe('the body is not JSON');
+    expect(resync.counts.get('DeadLetters')).toBe(1);
+    expect(await aResync({ rejectAll: true }).run('not json')).toEqual(['m0']);
   });
 });
 
 describe('a list too long for one function', () => {
   it('a continued list counts missed changes even if its earlier keys keep the queue busy', async () => {
     await fillQueue();
-    const resync = await resyncOf(many(600, aMissedGadget));
+    const resync = await resyncOf(many(600, aMissedGadget), { nowSeconds: runSeconds + 300 });
     await resync.run({ continue: '500', queueIdle: true });
     expect(resync.counts.get('MissedChanges')).toBe(100);
   });
@@ -225,20 +234,23 @@ describe('a list too long for one function', () => {
   });
 
   it.each([
-    ['of a page', {}, '500'],
-    ['of a continued list', { continue: '500' }, '1000'],
+    ['of a page', {}, [500]],
+    ['of a continued list', { continue: '500' }, [1_000]],
+    ['of a page, and later the new one,', {}, [500, 1_010]],
   ])('a list continues with the new token if the token %s has expired', async (_, message, expired) => {
     const objects = many(1_600, aMissedGadget);
     const list = listing(objects);
     const { alpha } = await serving((request, response) => {
-      const newToken = { metadata: { continue: `${Number(expired) + 10}` } };
-      if (request.query.continue === expired) sendJson(response, 410, statusOf(410, 'Expired', newToken));
+      const at = Number(request.query.continue);
+      const newToken = { metadata: { continue: `${at + 10}` } };
+      if (expired.includes(at)) sendJson(response, 410, statusOf(410, 'Expired', newToken));
       else list(request, response);
     });
     const resync = aResync({ clusters: { alpha } });
     expect(await resync.run(message)).toEqual([]);
     const from = 'continue' in message ? 500 : 0;
-    const expected = [...objects.slice(from, Number(expired)), ...objects.slice(Number(expired) + 10)];
+    const isSkipped = (at: number) => at < from || expired.some((one) => at >= one && at < one + 10);
+    const expected = objects.filter((_object, at) => !isSkipped(at));
     expect(names(resync.timed)).toEqual(expected.map(({ metadata }) => metadata.name));
     for (const inSecond of Map.groupBy(resync.timed, dueAtOf).values()) {
       expect(inSecond.length).toBeLessThanOrEqual(100);

@@ -51,7 +51,8 @@ describe('startRun', () => {
   });
 
   it('startRun counts the run, and resets WatcherDown if there is no cluster', async () => {
-    const empty = aResync({ clusters: {} });
+    // Of empty dead-letter queues nothing is written.
+    const empty = aResync({ clusters: {}, countsDeadLetters: true });
     expect(await empty.startRun()).toBe(0);
     expect(Object.fromEntries(empty.counts)).toEqual({ ResyncRuns: 1, WatcherDown: 0 });
     const one = aResync({ clusters: { alpha: { type: 'decommissioning' } } });
@@ -92,6 +93,8 @@ describe('the resync of a kind', () => {
     expect(await resync.run({}, { controller: polisherController.name })).toEqual([]);
     const sent = resync.timed.map(({ controller, name }) => `${controller}: ${name}`);
     expect(sent.sort()).toEqual(['gadget-polisher: by-first', 'gadget: by-second']);
+    // The watchers are checked with the first controller alone.
+    expect(resync.counts.get('WatcherDown')).toBe(1);
   });
 
   // Control T34.
@@ -137,11 +140,17 @@ describe('the resync of a kind', () => {
     expect(resync.counts.get('ResyncPages')).toBe(3);
   });
 
-  it('the resync counts no missed changes while a key waits that no function receives, as in a pause', async () => {
-    await fillQueue(1);
+  it.each([
+    ['no', 'a key waits that no function receives, as in a pause', 1, false],
+    ['the', 'ten keys are there and a function has one', 10, true],
+    ['no', 'eleven keys are there and a function has one', 11, false],
+  ])('the resync counts %s missed changes while %s', async (_no, _while, keys, isIdle) => {
+    await fillQueue(keys);
+    const release = keys === 1 ? undefined : await hold('gadget.fifo');
     const resync = await resyncOf([aMissedGadget('missed')]);
     await resync.run({});
-    expect([names(resync.timed), resync.counts.has('MissedChanges')]).toEqual([['missed'], false]);
+    await release?.();
+    expect([names(resync.timed), resync.counts.has('MissedChanges')]).toEqual([['missed'], isIdle]);
   });
 
   it('the resync counts no missed changes while the queue is busy, and sends a key less often as its change ages', async () => {

@@ -122,14 +122,15 @@ describe('an event outside of the clusters', () => {
     expect(keys()).toEqual(['alpha default/west 2', 'beta default/west 2']);
   });
 
-  it('a repetition of an event is one message, and an event that no wake matches is none', async () => {
+  it('a repetition of an event is one message, whatever the length of its id, and an event that no wake matches is none', async () => {
     const { wake: send, pass, keys } = setUp();
+    const id = '1'.repeat(200);
     for (const milliseconds of [0, 100, 60_000]) {
       await pass(milliseconds);
-      await send('1', { cluster: 'alpha' });
+      await send(id, { cluster: 'alpha' });
     }
     await pass(60_000);
-    expect(keys()).toEqual(['alpha default/north 1']);
+    expect(keys()).toEqual([`alpha default/north ${id.slice(0, 128)}`]);
     expect(await send('2', { sensor: { kind: 'flow' } })).toBe(0);
     expect(keys()).toEqual([]);
   });

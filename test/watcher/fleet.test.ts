@@ -98,11 +98,17 @@ async function startCluster(): Promise<Cluster> {
 
 const entryOf = ({ server }: Cluster) => ({ server: server.url, access: { type: 'none' } });
 
-function start(name: string, client: KubeClient, metrics = createMetrics()) {
+function start(
+  name: string,
+  client: KubeClient,
+  metrics = createMetrics(),
+  more: Partial<Parameters<typeof startClusterWatcher>[0]> = {},
+) {
   return startClusterWatcher(
     {
       ...{ watchList, client, send, log, metrics: metrics.of(name), onWatching: () => undefined },
       checkpoint: createWatchCheckpoint({ client, log, now: monotonicNow, wait: sleep }, { writeSeconds: 0.1 }),
+      ...more,
     },
     { cluster: name, queues: 'queues', lowPriorityPerSecond: 100 },
   );
@@ -247,6 +253,70 @@ it('a cluster that does not respond, and an entry that is wrong, change nothing 
   // Otherwise the last write of each checkpoint would wait for its time limit.
   hole.close();
   hole.closeAllConnections();
+});
+
+it('the messages of a watcher have the uid of its cluster, and keep to the rate limit that their controller declares', async () => {
+  const one = await startCluster();
+  const [client, metrics, uids] = [createClient({ server: new URL(one.server.url) }), createMetrics(), new Set()];
+  const watcher = start('one', client, metrics, {
+    watchList: { ...watchList, rateLimits: { dish: { perSecond: 10, burst: 1 } } },
+    send: async (queue, entries, options) => {
+      for (const { body } of entries) uids.add(parseMessage(body).clusterUid);
+      return await send(queue, entries, options);
+    },
+  });
+  parts.defer(async () => void (await watcher.stop({ drainSeconds: 1 })));
+  await expect.poll(watcher.health.ready).toBe(true);
+  await Promise.all(['a', 'b', 'c'].map(one.put));
+  await untilAccepted('one/a', 'one/b', 'one/c');
+  expect(await metrics.page()).toMatch(/rate_limited_total\{cluster="one",controller="dish"\} [1-9]/);
+  expect(uids).toEqual(new Set([await readClusterUid(client)]));
+});
+
+it('a cluster whose entry becomes wrong stays watched, and one whose entry has another address is watched there', async () => {
+  const [one, other] = await Promise.all([startCluster(), startCluster()]);
+  table.set('a', entryOf(one));
+  const { fleet } = startFleet();
+  await untilReady(fleet, 'a');
+  const error = () => (fleet.probes.report() as { clusters: { a: { error?: string } } }).clusters.a.error;
+  table.set('a', { server: 'ftp://nowhere', access: { type: 'none' } });
+  await expect.poll(error).toContain('cluster "a": server');
+  await one.put('before');
+  await untilAccepted('a/before');
+  table.set('a', entryOf(other));
+  await other.put('after');
+  await untilAccepted('a/after');
+  expect(error()).toBeUndefined();
+});
+
+it('a fleet is ready with an empty table or while one of its clusters is, and alive while it follows the table', async () => {
+  const ready = new Set<string>();
+  let [nowMs, names, next] = [0, [] as string[], Promise.withResolvers<void>()];
+  const client = createClient({ server: new URL('http://127.0.0.1:1') });
+  const { probes, run } = createFleet({
+    list: async () => names,
+    find: async () => ({ type: 'client', client }),
+    start: (name) => ({ health: { ...createHealth(monotonicNow), ready: () => ready.has(name) }, stop: async () => 0 }),
+    // Only the pause between two looks at the table ends.
+    wait: async (seconds) => await (seconds < 16 ? new Promise<void>(() => undefined) : next.promise),
+    ...{ log, now: () => nowMs, random: () => 0.5 },
+  });
+  const following = new AbortController();
+  parts.defer(() => following.abort());
+  expect(probes.ready()).toBe(false);
+  void run(following.signal);
+  await expect.poll(probes.ready).toBe(true);
+  names = ['one', 'two'];
+  next.resolve();
+  next = Promise.withResolvers();
+  await expect.poll(probes.report).toMatchObject({ clusters: { one: { ready: false }, two: { ready: false } } });
+  expect(probes.ready()).toBe(false);
+  ready.add('two');
+  expect(probes.ready()).toBe(true);
+  nowMs = 200_000;
+  expect(probes.alive()).toBe(true);
+  nowMs = 200_001;
+  expect(probes.alive()).toBe(false);
 });
 
 it.each([

@@ -56,6 +56,7 @@ it('a message below the minimum level is not written', () => {
   const { log, written } = lines({ minLevel: 'WARN' });
   log.debug('a');
   log.info('b');
-  log.error('c');
-  expect(written).toHaveLength(1);
+  log.warn('c');
+  log.error('d');
+  expect(written).toHaveLength(2);
 });

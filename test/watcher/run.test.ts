@@ -3,10 +3,13 @@
 
 import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readCheckpoint } from '../../src/checkpoint/config-map.ts';
+import { checkpointName, systemNamespace } from '../../src/core/names.ts';
 import type { WatchList } from '../../src/core/watch-list.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import { ConfigMap } from '../../src/kubernetes.ts';
+import { ConfigMap, Namespace } from '../../src/kubernetes.ts';
+import { createDepth } from '../../src/sqs/depth.ts';
 import { observedAtOf, parseMessage } from '../../src/sqs/message.ts';
 import { createSqsClient } from '../../src/sqs/sqs-client.ts';
 import { requireQueues } from '../../src/watcher/check-start.ts';
@@ -82,10 +85,14 @@ function start(settings: Readonly<Record<string, string>>) {
   return { lines, logged, running, stop, ended: ended.promise };
 }
 
+async function put(resource: typeof ConfigMap | typeof Namespace, metadata: { name: string; namespace?: string }) {
+  const object = { apiVersion: 'v1', kind: resource.kind, metadata };
+  await applyObject(client, resource, object, { fieldManager: 'user' });
+}
+
 /** Changes an object, and returns the messages that a watcher sends for it. */
 async function changed(name: string) {
-  const metadata = { name, namespace: 'default' };
-  await applyObject(client, ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata }, { fieldManager: 'user' });
+  await put(ConfigMap, { name, namespace: 'default' });
   const received = await queues.drain('dish.fifo', { waitSeconds: 20 });
   return received.map(({ Body = '' }) => parseMessage(Body));
 }
@@ -173,6 +180,27 @@ describe('a watcher that runs', () => {
       expect(await fleet.stop()).toBe(0);
       s3.close();
     }
+  });
+
+  it('a watcher whose queues are new, by QUEUE_GENERATION, sends every key again, and one whose queues are the same none', async () => {
+    await put(Namespace, { name: systemNamespace });
+    await put(ConfigMap, { name: checkpointName, namespace: systemNamespace });
+    await put(ConfigMap, { name: 'kept', namespace: 'default' });
+    const read = createDepth(queues.sqs, queues.urlPrefix);
+    const sent = async () => {
+      const { visible, delayed } = await read('timers', { signal: AbortSignal.timeout(5_000) });
+      return visible + delayed;
+    };
+    const counts = [await sent()];
+    for (const QUEUE_GENERATION of ['1', '1', '2']) {
+      const watcher = start({ QUEUE_GENERATION, CHECKPOINT_SECONDS: '0.1' });
+      await watcher.logged('watching');
+      await expect.poll(async () => (await readCheckpoint(client))?.text ?? '').toContain('resourceVersion');
+      await watcher.stop();
+      counts.push(await sent());
+    }
+    const steps = counts.slice(1).map((count, index) => Math.sign(count - (counts[index] ?? 0)));
+    expect(steps).toEqual([1, 0, 1]);
   });
 
   it('the watcher does not exit if the API server and SQS are unavailable, and retries', async () => {

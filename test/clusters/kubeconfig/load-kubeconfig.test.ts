@@ -177,6 +177,7 @@ describe('loadKubeconfig', () => {
     ],
     ['a password', { user: { username: 'u', password: 'secret' } }, 'user "u": username is not accepted'],
     ['a proxy', { cluster: { 'proxy-url': 'http://proxy' } }, 'cluster "c": proxy-url is not supported'],
+    ['a user to act as', { user: { token: 'secret', as: 'guest' } }, 'user "u": as is not supported'],
     [
       'a missing plug-in',
       { user: { exec: { command: '/nowhere/plug-in' } } },

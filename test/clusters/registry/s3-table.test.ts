@@ -140,14 +140,26 @@ describe('the clusters table in S3', () => {
     expect(s3.requests).toHaveLength(1);
   });
 
-  it('a refused write names the permission of a write', async () => {
+  const put = async (status: number, etag?: string) => {
     const aws = { region: async () => 'us-east-1', credentials: async () => keys, now: () => new Date() };
-    s3.fails = 403;
-    const writing = createS3Object({ bucket: 'bucket', key: 'clusters.json' }, { ...aws, s3Endpoint: s3.url }).put(
+    s3.fails = status;
+    return await createS3Object({ bucket: 'bucket', key: 'clusters.json' }, { ...aws, s3Endpoint: s3.url }).put(
       '{}',
-      undefined,
+      etag,
     );
-    await expect(writing).rejects.toThrow('allow s3:PutObject on the object');
+  };
+
+  it('a refused write names the permission of a write, and one to no bucket the bucket', async () => {
+    await expect(put(403)).rejects.toThrow('allow s3:PutObject on the object');
+    await expect(put(404)).rejects.toThrow('create the bucket');
+  });
+
+  it.each([
+    ['another version is there', 412],
+    ['another write is in progress', 409],
+    ['it was deleted', 404],
+  ])('a table is not written if %s', async (_, status) => {
+    expect(await put(status, '"1"')).toBe(false);
   });
 });
 

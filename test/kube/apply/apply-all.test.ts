@@ -175,6 +175,24 @@ it('applyAll neither changes nor deletes a child that was handed over to another
   expect(await read('b')).toBeDefined();
 });
 
+it('a child that has lost its reference is one only while its owner is kept, as a deletion with --cascade=orphan removes it', async () => {
+  await children([child('a', { x: '1' })]);
+  await put('free', {});
+  const before = (await patch(configMaps, 'a', { metadata: { ownerReferences: null } })).body;
+  const owner = {
+    ...fixture.owner,
+    metadata: { ...fixture.owner.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  };
+  for (const leaving of [{ owner }, { isOwnerKept: async () => false }]) {
+    expect(await children([], leaving)).toMatchObject({ writes: 0 });
+    await expect(children([child('a', { x: '2' })], leaving)).rejects.toThrow(NotOwnedError);
+  }
+  await expect(children([child('free', {})], { owner, adopt: true, prune: false })).rejects.toThrow(NotOwnedError);
+  expect(await read('a')).toEqual(before);
+  expect(await children([child('a', { x: '2' })], { isOwnerKept: async () => true })).toMatchObject({ writes: 1 });
+  expect((await read('a'))?.metadata.ownerReferences).toMatchObject([{ uid: fixture.owner.metadata.uid }]);
+});
+
 it('applyAll finds a child without its labels by name, and restores them', async () => {
   await children([child('a', { x: '1' })]);
   await patch(configMaps, 'a', { metadata: { labels: { 'outrigger.dev/controller': null } } });

@@ -1,4 +1,4 @@
-// The guards of API errors: by status, reason and causes.
+// The guards of API errors: by status, reason and causes. Of what they make one class: classify.test.ts.
 import { expect, it } from 'vitest';
 import * as errors from '../../../src/kube/client/errors.ts';
 import { statusOf } from '../wire-server.ts';
@@ -25,23 +25,12 @@ const api = (code: number, reason: string, rest?: object) =>
   new errors.ApiError('GET /x', code, statusOf(code, reason, rest));
 
 it.each<[string, unknown, (keyof typeof guards)[]]>([
-  ['404', api(404, 'NotFound'), ['isNotFound']],
-  ['404 of a proxy', new errors.ApiError('GET /x', 404, '<html>'), ['isNotFound']],
   ['409', api(409, 'Conflict'), ['isConflict']],
   ['409 AlreadyExists', api(409, 'AlreadyExists'), ['isAlreadyExists']],
-  ['410', api(410, 'Expired'), ['isGone']],
   ['an ERROR event Expired', new errors.ApiError('WATCH /x', 200, statusOf(200, 'Expired')), ['isGone']],
-  ['401', api(401, 'Unauthorized'), ['isUnauthorized']],
-  ['403', api(403, 'Forbidden'), ['isForbidden']],
   ['403 while terminating', api(403, 'Forbidden', terminating), ['isForbidden', 'isNamespaceTerminating']],
   ['403 of an admission policy', api(403, 'Forbidden', denial), ['isForbidden', 'isPolicyDenied']],
-  ['429', api(429, 'TooManyRequests'), ['isThrottled']],
-  ['422', api(422, 'Invalid'), ['isInvalid']],
-  ['500', api(500, 'InternalError'), ['isServerError']],
   ['504 of a future version', api(504, 'Timeout', tooLarge), ['isServerError', 'isTooLargeVersion']],
-  ['504', api(504, 'Timeout'), ['isServerError']],
-  ['no connection', new errors.ConnectError('x'), []],
-  ['a DeadlineError', new errors.DeadlineError('x'), []],
   ['an error whose text contains reasons', new Error('404 NotFound Conflict Expired'), []],
 ])('the guards of errors for %s', (_, error, expected) => {
   const matching = Object.entries(guards).flatMap(([name, guard]) => (guard(error) ? [name] : []));

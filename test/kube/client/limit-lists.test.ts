@@ -100,6 +100,21 @@ it.each([
   expect(clusters.filter(({ open }) => open.length === 2)).toHaveLength(2);
 });
 
+it('a page that is given up while it waits leaves its turn to the next one', async () => {
+  const { client, open } = controlledClient();
+  const limited = createListLimiter({ pagesOfCluster: 1 }).limit(client);
+  const gaveUp = new AbortController();
+  const first = limited.request(page);
+  const given = limited.request({ ...page, signal: gaveUp.signal });
+  const third = limited.request(page);
+  await turn();
+  gaveUp.abort(new Error('given up'));
+  await expect(given).rejects.toThrow('given up');
+  await expect(limited.request({ ...page, signal: gaveUp.signal })).rejects.toThrow('given up');
+  await answer(open);
+  expect(await Promise.all([first, third])).toHaveLength(2);
+});
+
 it('a page that is given up by its reader says nothing of its cluster, which keeps to the slots of the process', async () => {
   const limiter = createListLimiter({ pages: 1, pagesOfCluster: 4 });
   const [one, other] = [controlledClient(), controlledClient()];

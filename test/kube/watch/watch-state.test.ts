@@ -65,11 +65,6 @@ it.each<[string, WatchState, WatchOutcome, WatchState]>([
   expect(nextState(state, outcome)).toEqual(expected);
 });
 
-it('firstState is a probe with a start version, and a list without one', () => {
-  expect(firstState('50')).toEqual(probe('exact'));
-  expect(firstState()).toEqual(listNow('initial'));
-});
-
 const version = fc.integer({ min: 1, max: 100 }).map(String);
 const outcome: fc.Arbitrary<WatchOutcome> = fc.oneof(
   fc.record({ type: fc.constantFrom('probed', 'listed', 'received'), version }),
