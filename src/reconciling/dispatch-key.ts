@@ -18,8 +18,8 @@ import { timerEntry } from '../timers/timer-message.ts';
 import type { KeyTrace } from '../tracing/key-tracer.ts';
 import { type Breaker, timeFirstResponse } from './breaker.ts';
 import { type KeyGroup, undeclaredReason } from './group-records.ts';
-import { decide, type FollowUp, limitPostponed, mayBePostponed, type PostponedReason } from './outcome.ts';
-import { keyFields, type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
+import { decide, limitPostponed, mayBePostponed, type PostponedReason } from './outcome.ts';
+import { keyFields, type Reconciled, type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
 
 /** The dependencies of dispatching a key. */
 export type DispatchDeps = {
@@ -70,14 +70,13 @@ export async function dispatchKey(
     const circumstances = { nowMs, observedAt, afterDueAt, retry: deps.retry, generation, isRunning };
     const followUp = decide(outcome, report.message ?? message, circumstances);
     const durationMs = deps.monotonicMs() - startedAt;
-    reportReconcile(deps.metrics, keyGroup, { report, followUp, log, durationMs, nowMs });
+    const reconciled = { report, followUp, log, durationMs, nowMs };
+    reportReconcile(deps.metrics, keyGroup, reconciled);
     // In addition to what follows, which finds nothing if the object is gone.
     const isSaved =
       orphan === undefined ||
       (await deadLetter(deps, [last], { ...orphan, attempts: attemptOf(message) }, log, sending));
-    const traceHeader = trace?.header;
-    const isDone =
-      isSaved && (await sendFollowUp(deps, keyGroup, { followUp, outcome, traceHeader, nowMs }, log, sending));
+    const isDone = isSaved && (await sendFollowUp(deps, keyGroup, reconciled, trace?.header, sending));
     if (isDone) await release(records);
     // Not after the deadline, when a reconciler may have ignored its signal.
     else await deps.returnMessages(records, { signal: work });
@@ -198,22 +197,15 @@ function withoutClient(
   return { outcome: { type: 'refused', error: new Error(`unknown cluster ${cluster}`) }, writes: 0 };
 }
 
-/** What follows a reconcile, and of what. */
-type FollowUpOf = {
-  readonly followUp: FollowUp;
-  readonly outcome: ReconcileReport['outcome'];
-  readonly traceHeader: string | undefined;
-  readonly nowMs: number;
-};
-
 /** Sends what follows a reconcile. Returns whether SQS accepted it, so that the messages may be deleted. */
 async function sendFollowUp(
   deps: DispatchDeps,
   { message, last }: KeyGroup,
-  { followUp: { again, timers, deadLetter: reason }, outcome, traceHeader, nowMs }: FollowUpOf,
-  log: Log,
+  { report: { outcome }, followUp, log, nowMs }: Reconciled,
+  traceHeader: string | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { again, timers, deadLetter: reason } = followUp;
   const sent: SendResult[] = [];
   if (again !== undefined) {
     const key = keyOfMessage(again);

@@ -66,7 +66,7 @@ export function keyFields({ message, key, records }: KeyGroup): object {
 }
 
 /** A reconcile that has ended. Times are in milliseconds; `nowMs` is by the clock of SQS. */
-type Reported = {
+export type Reconciled = {
   readonly report: ReconcileReport;
   readonly followUp: FollowUp;
   readonly log: Log;
@@ -75,8 +75,8 @@ type Reported = {
 };
 
 /** Writes the metrics and the log line of a reconcile. */
-export function reportReconcile(metrics: Metrics, { message, observedAt }: KeyGroup, reported: Reported): void {
-  const { report, followUp, log, durationMs, nowMs } = reported;
+export function reportReconcile(metrics: Metrics, { message, observedAt }: KeyGroup, reconciled: Reconciled): void {
+  const { report, followUp, log, durationMs, nowMs } = reconciled;
   const { outcome, writes, requests, noops = 0, generation, observedBefore = false, selfTriggered = false } = report;
   const { type: cause } = message.cause;
   const error = 'error' in outcome ? outcome.error : undefined;

@@ -10,6 +10,7 @@ import type { Outcome } from '../outcome.ts';
 import { createPrimaryObject } from '../primary-object.ts';
 import type { ReconcileInput } from '../report.ts';
 import type { Fields } from '../status/status.ts';
+import type { StatusWriter } from '../status/status-writer.ts';
 import type { Identity, Pass, Task } from './pass.ts';
 
 /** The outcome of a message whose object needs nothing. */
@@ -27,7 +28,7 @@ export async function observe(identity: Identity, input: ReconcileInput): Promis
   if (task === 'finalize' && !primary.hasFinalizer()) return nothing('no-finalizer');
   if (task === 'leave' && !isMarked(read, identity.marks)) return nothing('not-selected');
   const ownedBefore = primary.ownedStatus();
-  const current = asOfNow(message, shownBy(identity, read, ownedBefore));
+  const current = asOfNow(message, shownBy(identity.statusWriter, read.metadata.generation, ownedBefore));
   if (current === undefined) return nothing('superseded');
   return { ...input, type: 'pass', message: current, identity, task, read, ownedBefore, primary };
 }
@@ -41,14 +42,9 @@ function taskOf({ declaration }: Identity, read: KubeObject): Task {
 type Shown = { readonly now: number; readonly observed: number | undefined; readonly isFailing: boolean };
 
 /** Undefined for a kind whose status does not show what was observed: our own writes may raise its generation. */
-function shownBy(
-  { statusWriter }: Identity,
-  { metadata: { generation } }: KubeObject,
-  owned: Fields,
-): Shown | undefined {
-  if (!statusWriter.showsObserved || generation === undefined) return undefined;
-  const isFailing = statusWriter.isFailing(owned, generation);
-  return { now: generation, observed: statusWriter.observed(owned), isFailing };
+function shownBy(writer: StatusWriter, now: number | undefined, owned: Fields): Shown | undefined {
+  if (!writer.showsObserved || now === undefined) return undefined;
+  return { now, observed: writer.observed(owned), isFailing: writer.isFailing(owned, now) };
 }
 
 /**

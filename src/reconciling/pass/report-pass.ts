@@ -36,12 +36,9 @@ export function followsOwnWrite(
 ): boolean {
   if (![cause, ...(merged?.causes ?? [])].every((one) => one.type === 'change' && one.object === undefined))
     return false;
-  const latest = (isOwn: boolean) =>
-    Math.max(
-      ...managedFields
-        .filter(({ manager }) => (manager === fieldManager) === isOwn)
-        .map(({ time }) => Date.parse(time ?? ''))
-        .filter((time) => !Number.isNaN(time)),
-    );
-  return latest(true) > latest(false);
+  const timesOf = (isOwn: boolean) => {
+    const entries = managedFields.filter(({ manager }) => (manager === fieldManager) === isOwn);
+    return entries.map(({ time = '' }) => Date.parse(time)).filter(Number.isFinite);
+  };
+  return Math.max(...timesOf(true)) > Math.max(...timesOf(false));
 }
