@@ -78,44 +78,49 @@ export function createBreaker(now: () => number, { random = Math.random } = {}) 
   };
 }
 
-/** Returns a client that counts its requests, and measures the first. The limit is for a read of one object alone. */
-export function timeFirstResponse(client: KubeClient, monotonicMs: () => number, firstResponseTimeoutMs?: number) {
-  let requests = 0;
-  let timedOut = false;
-  let unanswered = false;
-  let responseMs: number | undefined;
-  const timed: KubeClient = {
-    ...client,
-    request: async (request) => {
-      requests += 1;
-      if (requests > 1) return await client.request(request);
-      const readsOne = request.method === 'GET' && request.query === undefined;
-      const isLimited = readsOne && firstResponseTimeoutMs !== undefined;
-      const requestedAt = monotonicMs();
-      try {
-        const limited = isLimited ? { ...request, timeoutSeconds: firstResponseTimeoutMs / 1000 } : request;
-        return await client.request(limited);
-      } catch (thrown) {
-        timedOut = isLimited && thrown instanceof DeadlineError;
-        const isAborted = request.signal?.aborted === true && thrown === request.signal.reason;
-        unanswered = isAborted && monotonicMs() - requestedAt >= slowThresholdMs;
-        throw thrown;
-      } finally {
-        responseMs = monotonicMs() - requestedAt;
-      }
-    },
+/** What a client has seen of its requests. Times are in milliseconds. */
+type Seen = {
+  /** The requests so far, without commands in containers, and the time in which at least one was open. */
+  requests: number;
+  requestMs: number;
+  /** The duration of the first request, once it has ended. */
+  responseMs?: number;
+  /** Whether the first request exceeded its time limit. The outcome of the reconcile is then not about the object. */
+  timedOut: boolean;
+  /** Whether the cluster had not responded for a second when the signal aborted. An earlier abort says nothing. */
+  unanswered: boolean;
+};
+
+/** Returns a client that measures its requests. The limit is for a first read of one object alone. */
+export function timeRequests(client: KubeClient, monotonicMs: () => number, firstTimeoutMs?: number) {
+  const seen: Seen = { requests: 0, requestMs: 0, timedOut: false, unanswered: false };
+  let [open, openedAt] = [0, 0];
+  const first: KubeClient['request'] = async (request) => {
+    const isLimited = request.method === 'GET' && request.query === undefined && firstTimeoutMs !== undefined;
+    const startedAt = monotonicMs();
+    try {
+      return await client.request(isLimited ? { ...request, timeoutSeconds: firstTimeoutMs / 1000 } : request);
+    } catch (thrown) {
+      seen.timedOut = isLimited && thrown instanceof DeadlineError;
+      const isAborted = request.signal?.aborted === true && thrown === request.signal.reason;
+      seen.unanswered = isAborted && monotonicMs() - startedAt >= slowThresholdMs;
+      throw thrown;
+    } finally {
+      seen.responseMs = monotonicMs() - startedAt;
+    }
   };
-  return {
-    client: timed,
-    /** The duration of the first request, once it has ended. */
-    responseMs: () => responseMs,
-    /** The requests so far, without commands in containers. */
-    requests: () => requests,
-    /** Whether the first request exceeded its time limit. The outcome of the reconcile is then not about the object. */
-    timedOut: () => timedOut,
-    /** Whether the cluster had not responded for a second when the signal aborted. An earlier abort says nothing. */
-    unanswered: () => unanswered,
+  const request: KubeClient['request'] = async (one) => {
+    seen.requests += 1;
+    if (open === 0) openedAt = monotonicMs();
+    open += 1;
+    try {
+      return await (seen.requests === 1 ? first(one) : client.request(one));
+    } finally {
+      open -= 1;
+      if (open === 0) seen.requestMs += monotonicMs() - openedAt;
+    }
   };
+  return { client: { ...client, request } satisfies KubeClient, seen };
 }
 
 /**

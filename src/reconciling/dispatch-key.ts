@@ -16,7 +16,7 @@ import type { ReturnMessages } from '../sqs/return.ts';
 import type { Send, SendResult } from '../sqs/sender.ts';
 import { timerEntry } from '../timers/timer-message.ts';
 import type { KeyTrace } from '../tracing/key-tracer.ts';
-import { type Breaker, timeFirstResponse } from './breaker.ts';
+import { type Breaker, timeRequests } from './breaker.ts';
 import { type KeyGroup, undeclaredReason } from './group-records.ts';
 import { decide, limitPostponed, mayBePostponed, type PostponedReason } from './outcome.ts';
 import { keyFields, type Reconciled, type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
@@ -135,7 +135,7 @@ async function runOnCluster(
   if (!isDeclared) return postponed('undeclared', undeclaredReason(deps.controller, message));
   // A key is postponed once for a slow response: its retry has no time limit.
   const firstResponseTimeoutMs = cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster);
-  const timed = timeFirstResponse(found.client, monotonicMs, firstResponseTimeoutMs);
+  const timed = timeRequests(found.client, monotonicMs, firstResponseTimeoutMs);
   const client = trace?.client(timed.client) ?? timed.client;
   const count: ReconcileInput['count'] = (name, value) => deps.metrics.author(name, value);
   // The ids of mapped keys are made from that of the last one: an earlier message may have been mapped before.
@@ -144,14 +144,14 @@ async function runOnCluster(
   try {
     report = await (trace === undefined ? deps.reconcile(input) : trace.run(() => deps.reconcile(input)));
   } catch (thrown) {
-    if (!timed.unanswered()) throw thrown;
+    if (!timed.seen.unanswered) throw thrown;
     // The deadline of the function came before that of the request. Nothing has been done, and without a follow-up SQS
     // would move the key to the dead-letter queue after its last receive.
     breaker.recordFailure(cluster, took());
     const error = new Error('no response before the deadline of the reconcile', { cause: thrown });
     return postponed('unreachable', error);
   }
-  if (timed.timedOut()) {
+  if (timed.seen.timedOut) {
     breaker.recordTimeout(cluster, took());
     return postponed('slow', `no response within ${firstResponseTimeoutMs} ms; other clusters are faster`);
   }
@@ -174,8 +174,8 @@ async function runOnCluster(
   const outcome = limitPostponed(report.outcome, report.message ?? message);
   const isUnreachable = outcome.type === 'postponed' && outcome.reason === 'unreachable';
   if (isUnreachable) breaker.recordFailure(cluster, took());
-  else breaker.recordSuccess(cluster, { ...took(), responseMs: timed.responseMs() });
-  return { ...report, outcome, requests: timed.requests() };
+  else breaker.recordSuccess(cluster, { ...took(), responseMs: timed.seen.responseMs });
+  return { ...report, outcome, requests: timed.seen.requests, requestMs: Math.round(timed.seen.requestMs) };
 }
 
 function postponed(reason: PostponedReason, error: Error | string): ReconcileReport {

@@ -15,8 +15,9 @@ export type ReconcileReport = {
   readonly message?: Message;
   /** Writes to children and to the object's own status or finalizers, and commands that changed something. */
   readonly writes: number;
-  /** Requests to the API server. */
+  /** Requests to the API server, and the milliseconds in which at least one was open. */
   readonly requests?: number;
+  readonly requestMs?: number;
   /** Applies that changed nothing: a difference was found where there was none. */
   readonly noops?: number;
   readonly generation?: number | undefined;
@@ -114,6 +115,7 @@ export function reportReconcile(metrics: Metrics, { message, observedAt }: KeyGr
     deadLetterReason: followUp.deadLetter,
     writes,
     requests,
+    requestMs: report.requestMs,
     generation,
     latencyMs: followsChange ? latencyMs : undefined,
     durationMs: Math.round(durationMs),

@@ -67,8 +67,9 @@ function respondToQuery(account: Account, query: URLSearchParams): readonly [num
 /** Of a metric without points the values are an empty element. The elements of a result have no order. */
 function respondToMetrics({ metrics, metricsStatus }: Account, query: URLSearchParams): readonly [number, string] {
   if (metrics === undefined) return [403, '<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>'];
-  const results = [1, 2, 3].map((index) => {
-    const at = `MetricDataQueries.member.${index}`;
+  const queries = [...query.keys()].filter((name) => /^MetricDataQueries\.member\.\d+\.Id$/.test(name));
+  const results = queries.map((name) => {
+    const at = name.slice(0, -'.Id'.length);
     const metric = `${at}.MetricStat.Metric`;
     const given = metrics[`${query.get(`${metric}.Dimensions.member.1.Value`)} ${query.get(`${metric}.MetricName`)}`];
     // The period in which the range begins is a whole one.

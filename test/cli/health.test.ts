@@ -1,18 +1,31 @@
 // That no part is down while a command or the console shows it as working: each way in which a part can be down, as each
 // view shows it. What an object's state is, is in test/console/history.test.ts.
+import { runInNewContext } from 'node:vm';
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
+import { queriesOf } from '@outrigger/cli/aws/queries';
+import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
+import { explainCommand } from '@outrigger/cli/commands/key-commands';
+import { statusCommand } from '@outrigger/cli/commands/status/status';
 import { createFlowReader } from '@outrigger/cli/console/flow';
 import { conditionTone, FunctionTroubles, watcherFacts, watcherHealth } from '@outrigger/cli/console/health';
 import { createHistory } from '@outrigger/cli/console/history';
+import { problemsOf } from '@outrigger/cli/console/problems';
 import { createStageSource } from '@outrigger/cli/console/stage/stage-source';
+import type { Flow } from '@outrigger/cli/console/wire';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { readWatcherStatus } from '../../src/checkpoint/watcher-status.ts';
 import { foo } from '../../src/controllers/foo.ts';
+import { waterTank } from '../../src/controllers/water-tank.ts';
 import { createClient } from '../../src/kube/client/client.ts';
+import type { CommandResult } from './command-result.ts';
+import { account, onStage, prefix, useDeployment } from './doctor/doctor-fixture.ts';
 import { operatedSystem } from './operated-system.ts';
 
 const system = operatedSystem({ samples: ['foo'] });
+useDeployment();
+/** `foo` with events outside of the clusters, so that there is a wake function. */
+const waking = { ...foo, declaration: { ...foo.declaration, wakes: waterTank.declaration.wakes } };
 const key = 'foo:local:foos.samples.example.com/default/example';
 const line = (fields: object) =>
   JSON.stringify({ level: 'INFO', timestamp: new Date().toISOString(), message: 'reconciled', key, ...fields });
@@ -22,6 +35,26 @@ const crash = (errorType: string, error: string) =>
   line({ ...{ key: undefined, message: 'Uncaught Exception', function: 'foo' }, errorType, error });
 const lambda = (errorType: string, errorMessage: string, request = 'undefined') =>
   `2026-01-01T00:00:00Z\t${request}\tERROR\tUncaught Exception \t${JSON.stringify({ errorType, errorMessage })}`;
+
+const rows: (readonly string[])[] = [];
+/** Notes for the record what each view says of a part: its first line with a word about it. */
+function record(part: string, word: RegExp, views: readonly string[]): void {
+  const said = views.map((text) => text.split('\n').find((one) => word.test(one)) ?? '');
+  const plain = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+|localhost:\d+/g, 'HOST');
+  rows.push([part, ...said].map((text) => plain(text).replaceAll(system.folder.path, 'FOLDER').trim()));
+}
+const linesOf = ({ out, err }: CommandResult) => `${err}\n${out}`;
+const finding = z.array(z.object({ about: z.string(), message: z.string() }));
+const findingsIn = ({ out }: CommandResult) =>
+  finding
+    .parse(JSON.parse(out))
+    .map(({ about, message }) => `${about}: ${message}`)
+    .join('\n');
+/** What the console says is wrong, and its notes. */
+async function verdictOf(flow: () => Promise<Flow>): Promise<string> {
+  const now = await flow();
+  return [...problemsOf(now, []).map(({ text }) => text), ...(now.notes ?? [])].join('\n');
+}
 
 /** The health that the console shows of the function `foo`. */
 async function inConsole(lines: readonly string[], isKnown = true) {
@@ -44,7 +77,7 @@ async function stageConsole() {
   const never = async () => await Promise.reject(new Error('not in this test'));
   const client = system.client();
   const entries = z.record(z.string(), z.object({ server: z.string() }));
-  const source = createStageSource([foo], {
+  const source = createStageSource([waking], {
     name: 'prod',
     project: 'outrigger',
     sqs,
@@ -69,6 +102,7 @@ async function stageConsole() {
       const text = await system.folder.read(`${name}.log`).catch(() => '');
       return text === '' ? [] : [{ text, at: Date.now() }];
     },
+    throttlesOf: async (names) => new Map(names.map((name) => [name, refusedOf(name)])),
     linesBetween: async () => [],
     countsOf: never,
     deploymentOf: never,
@@ -77,6 +111,12 @@ async function stageConsole() {
   });
   return async () => await source.flow(ending.signal);
 }
+
+const throttlesOf = (name: string) => `${prefix}${name} Throttles`;
+const refusedOf = (name: string) => {
+  const points = account.metrics?.[throttlesOf(name)] ?? [];
+  return points === 'one a period' ? 0 : points.reduce((sum, one) => sum + one, 0);
+};
 
 const ways = [
   ['answers 503 to it', [postponed('unreachable', '503'), postponed('unreachable', 'breaker')], 'unreachable', '503'],
@@ -90,9 +130,10 @@ const ways = [
 describe('a part that is down is shown by each view', () => {
   it.each(ways)(
     'a function whose cluster or code %s is red in the console, status, doctor and explain',
-    async (_, lines, state, text) => {
+    async (way, lines, state, text) => {
       await system.folder.write('log.jsonl', `${lines.join('\n')}\n`);
-      expect(await inConsole(lines)).toMatchObject({ state, tone: 'bad', text: expect.stringContaining(text) });
+      const shown = await inConsole(lines);
+      expect(shown).toMatchObject({ state, tone: 'bad', text: expect.stringContaining(text) });
       const status = await system.run('status', '--controller', 'foo');
       expect([status.status, status.out]).toEqual([1, expect.stringMatching(new RegExp(`^foo +0 .* ${state}$`, 'm'))]);
       expect(status.err).toMatch(new RegExp(`^foo: its function .*${text}`, 'm'));
@@ -100,11 +141,17 @@ describe('a part that is down is shown by each view', () => {
       expect(functions).toContainEqual(expect.objectContaining({ name: 'foo', state, since: expect.any(Number) }));
       const doctor = await system.run('doctor', '--json');
       expect(doctor.status).toBe(1);
-      expect(JSON.parse(doctor.out)).toContainEqual(
-        expect.objectContaining({ state: 'wrong', about: 'function foo', message: expect.stringContaining(text) }),
-      );
+      const finding = { state: 'wrong', about: 'function foo', message: expect.stringContaining(text) };
+      expect(JSON.parse(doctor.out)).toContainEqual(expect.objectContaining(finding));
       const { out } = await system.run('explain', 'foo:default/example');
       expect(out).toContain(text);
+      const inPage = `function foo: ${shown?.state}: ${shown?.text}`;
+      record(`a function whose cluster or code ${way}`, new RegExp(text), [
+        inPage,
+        status.err,
+        findingsIn(doctor),
+        out,
+      ]);
     },
     30_000,
   );
@@ -125,6 +172,7 @@ describe('a part that is down is shown by each view', () => {
   it.each([
     {
       part: 'a cluster that does not respond',
+      word: /ECONNREFUSED|cannot be reached/,
       breaks: async () => await table('http://127.0.0.1:9'),
       console: { clusters: [{ name: 'local', health: { state: 'unreachable', tone: 'bad' } }] },
       status: /^local: .*ECONNREFUSED/m,
@@ -133,6 +181,7 @@ describe('a part that is down is shown by each view', () => {
     },
     {
       part: 'a watcher that has written nothing',
+      word: /no watch checkpoint/,
       breaks: async () => undefined,
       console: { clusters: [{ name: 'local', health: { state: 'down', tone: 'bad' } }] },
       status: /^local: its watchers are down: no watch checkpoint/m,
@@ -141,6 +190,7 @@ describe('a part that is down is shown by each view', () => {
     },
     {
       part: 'a table that is not one',
+      word: /table cannot be read|clusters\.json/,
       breaks: async () => await broken('clusters.json', '{'),
       console: { notes: [expect.stringMatching(/^The clusters table cannot be read: /)] },
       status: /clusters\.json/,
@@ -149,6 +199,7 @@ describe('a part that is down is shown by each view', () => {
     },
     {
       part: 'a queue of a controller that is gone',
+      word: /foo\.fifo|foo: its queues/,
       breaks: async () => await withoutQueue('foo.fifo'),
       console: { notes: [expect.stringMatching(/^Queues cannot be read: foo\.fifo: /)] },
       status: /^foo: its queues cannot be read/m,
@@ -157,6 +208,7 @@ describe('a part that is down is shown by each view', () => {
     },
     {
       part: 'a queue of dead letters that is gone',
+      word: /foo-dlq\.fifo|foo: its queues|is unknown/,
       breaks: async () => await withoutQueue('foo-dlq.fifo'),
       console: { notes: [expect.stringMatching(/^Queues cannot be read: foo-dlq\.fifo: /)] },
       status: /^foo: its queues cannot be read/m,
@@ -165,23 +217,25 @@ describe('a part that is down is shown by each view', () => {
     },
     {
       part: 'a queue of timers that is gone',
+      word: /timers.*(?:not|cannot)/,
       breaks: async () => await withoutQueue('timers'),
       console: { notes: [expect.stringMatching(/^Queues cannot be read: timers: /)] },
       status: /^timers: its queues cannot be read/m,
       doctor: { about: 'queue timers', message: 'it does not exist' },
     },
-    {
-      part: 'a shared function that crashes',
-      breaks: async () => await system.folder.write('timers.log', lambda('Error', 'boom')),
-      console: {
-        shared: expect.arrayContaining([{ name: 'timers', health: expect.objectContaining({ tone: 'bad' }) }]),
-      },
-    },
-  ])('$part is red or not known in each view', async ({ breaks, console: shown, status, doctor, explain }) => {
+  ])('$part is red or not known in each view', async ({
+    part,
+    breaks,
+    word,
+    console: shown,
+    status,
+    doctor,
+    explain,
+  }) => {
     await system.folder.write('log.jsonl', `${done}\n`);
     await breaks();
-    await expect.poll(await stageConsole()).toMatchObject(shown);
-    if (status === undefined) return;
+    const flow = await stageConsole();
+    await expect.poll(flow).toMatchObject(shown);
     const ran = await system.run('status');
     expect([ran.status, ran.out + ran.err]).toEqual([1, expect.stringMatching(status)]);
     const findings = await system.run('doctor', '--json');
@@ -189,10 +243,61 @@ describe('a part that is down is shown by each view', () => {
       1,
       expect.arrayContaining([expect.objectContaining({ ...doctor, state: 'wrong' })]),
     ]);
-    if (explain === undefined) return;
     const explained = await system.run('explain', 'foo:default/example');
-    expect(explained.out + explained.err).toMatch(explain);
+    if (explain !== undefined) expect(explained.out + explained.err).toMatch(explain);
+    record(part, word, [await verdictOf(flow), linesOf(ran), findingsIn(findings), linesOf(explained)]);
   }, 30_000);
+
+  it('a function of a stage that cannot be loaded, takes too long or is throttled is red, the shared ones as well', async () => {
+    const broken = [
+      { name: 'timers', log: lambda('Error', 'no timers'), state: 'cannot load', text: 'no timers' },
+      {
+        name: 'resync',
+        log: '2026-01-01T00:00:00Z 1 Task timed out after 60.00 seconds',
+        state: 'crashing',
+        text: '60.00',
+      },
+      { name: 'wake', log: lambda('Error', 'no wake'), state: 'cannot load', text: 'no wake' },
+      { name: 'foo', throttles: [3, 4], state: 'throttled', text: 'Lambda refused 7 invocations in 15 minutes' },
+    ];
+    account.logs = Object.fromEntries(broken.map(({ name, log }) => [name, log === undefined ? [] : [log]]));
+    account.metrics = { [throttlesOf('foo')]: [3, 4] };
+    for (const { name, log = '' } of broken) await system.folder.write(`${name}.log`, log);
+    const flow = await stageConsole();
+    const inPage = async () => {
+      const { controllers, shared = [] } = await flow();
+      return [...shared, ...controllers].map(({ name, health: { state, text } }) => ({ name, state, text }));
+    };
+    const red = broken.map(({ name, state, text }) => ({ name, state, text: expect.stringContaining(text) }));
+    await expect.poll(inPage, { timeout: 30_000 }).toEqual(red);
+    const [status, doctor, explained] = [
+      await onStage(statusCommand()),
+      await onStage(doctorCommand(), '--json'),
+      await onStage(explainCommand(), 'foo'),
+    ];
+    expect([status.status, doctor.status, explained.status]).toEqual([1, 1, 1]);
+    for (const { name, state, text } of broken) {
+      expect(status.out).toMatch(new RegExp(`^${name} .* ${state}$`, 'm'));
+      expect(status.err).toMatch(new RegExp(`^${name}: its function .*${text}`, 'm'));
+      const finding = { state: 'wrong', about: `function ${name}`, message: expect.stringContaining(text) };
+      expect(JSON.parse(doctor.out)).toContainEqual(expect.objectContaining(finding));
+      const inTerminal = [linesOf(status), findingsIn(doctor), name === 'foo' ? linesOf(explained) : ''];
+      const views = [await verdictOf(flow), ...inTerminal];
+      record(`the function ${name} of a stage: ${state}`, new RegExp(text), views);
+    }
+    expect(explained.out).toContain('docs/alarms/function-throttled.md');
+    delete account.metrics;
+    account.logs = {};
+    const unread = await onStage(statusCommand());
+    expect(unread.out).toMatch(/^foo .* not known$/m);
+    expect(unread.err).toMatch(/^foo: its function is not known: whether it is throttled cannot be read: .*403/m);
+  }, 60_000);
+
+  it('the table of all that is down, by view, is that of health-table.txt', async () => {
+    const titles = [['part', 'console', 'status', 'doctor', 'explain'], Array.from({ length: 5 }, () => '---')];
+    const table = [...titles, ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+    await expect(table).toMatchFileSnapshot('health-table.txt');
+  });
 
   it('a function is green again when it has run, and not because time passes', async () => {
     const broken = [crash('Runtime.ImportModuleError', 'boom'), postponed('unreachable', '503')];
@@ -251,12 +356,12 @@ it('what the last resync missed is in its lists of controllers whose queue was i
   const list = (minute: number, unobserved: number, queueIdle = true) =>
     listed({ run: `2026-01-01T00:${minute}:00Z`, unobserved, queueIdle });
   const troubles = new FunctionTroubles();
-  expect(troubles.resync).toBeUndefined();
+  expect(troubles.resync()).toBeUndefined();
   for (const text of [list(10, 2), list(20, 1), list(20, 2), list(20, 5, false), list(10, 9)])
     troubles.add(text, 'resync', 0);
-  expect(troubles.resync).toEqual({ run: '2026-01-01T00:20:00Z', missed: 3 });
+  expect(troubles.resync()).toEqual({ run: '2026-01-01T00:20:00Z', missed: 3 });
   troubles.setUnread('resync', 'AccessDenied');
-  expect(troubles.resync).toBeUndefined();
+  expect(troubles.resync()).toBeUndefined();
 });
 
 const found = { queueIdle: true, failed: false, unobserved: 2 };
@@ -292,5 +397,20 @@ it.each([
 ])('of the lists of a resync %s', (_, lines, expected) => {
   const troubles = new FunctionTroubles();
   for (const fields of lines) troubles.add(listed(fields), 'resync', 0);
-  expect(troubles.resync).toEqual({ run: '2026-01-01T00:10:00Z', ...expected });
+  expect(troubles.resync()).toEqual({ run: '2026-01-01T00:10:00Z', ...expected });
+});
+
+it('the saved query of the resync counts what a list that failed has found once, and of idle queues alone', () => {
+  const { Properties } = z
+    .object({ Properties: z.object({ QueryString: z.string() }) })
+    .parse(queriesOf([]).ResyncQuery);
+  const [, missedIn = ''] = /^\| fields (.+) as found\n.* sum\(found\) as missed,/m.exec(Properties.QueryString) ?? [];
+  const troubles = new FunctionTroubles();
+  // A query takes true as 1, as arithmetic does here.
+  const missed = [failed, found, { ...found, ...b, queueIdle: false }].map((fields) => {
+    troubles.add(listed(fields), 'resync', 0);
+    return Number(runInNewContext(missedIn, fields));
+  });
+  expect(missed).toEqual([0, 2, 0]);
+  expect(troubles.resync()?.missed).toBe(2);
 });

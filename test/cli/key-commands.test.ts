@@ -4,11 +4,15 @@ import path from 'node:path';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { durationMs } from '@outrigger/cli/commands/key-commands';
 import { readKeyLog } from '@outrigger/cli/commands/key-log';
+import { lastWrites } from '@outrigger/cli/console/field-changes';
 import { stateOf } from '@outrigger/cli/console/object-state';
 import { createLogFile, olderLogFile } from '@outrigger/cli/dev/log-file';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { foo } from '../../src/controllers/foo.ts';
+import { WaterTank } from '../../src/controllers/water-tank.ts';
 import { checkpointName, controllerDeadLetterQueue } from '../../src/core/names.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
 import { Deployment } from '../../src/kubernetes.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
@@ -259,6 +263,52 @@ describe('explain', () => {
     await system.forbid(`/configmaps/${checkpointName}`);
     const unknown = 'the status of the watchers of local is unknown: no permission to read the watch checkpoint';
     expect(await explained()).toMatchObject({ notes: [expect.stringContaining(unknown)] });
+  });
+
+  it('explain names who wrote an object, with the fields; a status is Outrigger’s own write', async () => {
+    const { apiVersion, kind } = WaterTank;
+    const write = async (at: string, contentType: string, body: object) =>
+      await system.client().request({ method: 'PATCH', path: objectPath(WaterTank, northKey) + at, contentType, body });
+    await write('?fieldManager=alice', 'application/merge-patch+json', { spec: { targetLevel: 23 } });
+    const status = { apiVersion, kind, metadata: { name: 'north' }, status: { action: 'Holding' } };
+    await write('/status?fieldManager=outrigger-water-tank', 'application/apply-patch+yaml', status);
+    const by = 'Outrigger, the status of water-tank';
+    const { writes } = await explained();
+    expect(writes).toContainEqual(
+      expect.objectContaining({ by, operation: 'Apply of status', fields: 'status.action' }),
+    );
+    const { out } = await system.run('explain', 'water-tank:default/north');
+    expect(out).toMatch(/^ {2}written by +alice +Update +20\S+Z +spec\.targetLevel$/m);
+  });
+
+  it('the newest write is the first one, and names four fields at most', () => {
+    const fieldsV1 = { 'f:spec': Object.fromEntries([...'abcdef'].map((name) => [`f:${name}`, {}])) };
+    const entry = (manager: string, time: string) => ({ manager, operation: 'Update', time, fieldsV1 });
+    const managedFields = [
+      entry('old', '2026-01-01T00:00:00Z'),
+      entry('outrigger-foo', '2026-01-01T00:00:02Z'),
+      entry('outrigger-dev', '2026-01-01T00:00:01Z'),
+    ];
+    const writes = lastWrites({ metadata: { name: 'a', managedFields } }, { controllers: [foo], project: 'outrigger' });
+    expect(writes.map(({ by }) => by)).toEqual(['the controller foo', 'outrigger-dev', 'old']);
+    expect(writes[0]?.fields).toBe('spec.a, spec.b, spec.c, spec.d and 2 more');
+  });
+
+  it('explain of a controller says what waits, what was missed, and where its time goes', async () => {
+    const list = { message: 'kind listed', controller: 'water-tank', cluster: 'local', run: '2026-01-01T00:10:00Z' };
+    await writeLog([
+      [10, { ...done, durationMs: 300, requestMs: 250, latencyMs: 2_000 }],
+      [5, { ...list, unobserved: 2, queueIdle: true }],
+      [5, { ...list, controller: 'foo', unobserved: 9, queueIdle: true }],
+    ]);
+    const { out, status } = await system.run('explain', 'water-tank');
+    expect(out).toMatch(/^water-tank: 1 problem\n {2}local: its watchers are down: /);
+    expect(out).toContain('  behind: 0 keys, the oldest change for ');
+    expect(out).toContain('; missed: 2 by the resync of 2026-01-01T00:10:00Z\n');
+    expect(out).toMatch(
+      / 1\.7 s in watcher and queue, 250 ms in the API server, 50 ms in its code and what it calls$/m,
+    );
+    expect(status).toBe(1);
   });
 
   it('explain names a missing object on the standard error, too, and exits with 1', async () => {

@@ -3,6 +3,7 @@ import { WriteStream } from 'node:tty';
 import { judge } from '@outrigger/cli/commands/status/verdict';
 import { ageText, colourOf, fitted, fold } from '@outrigger/cli/commands/terminal';
 import { healthOf } from '@outrigger/cli/console/health';
+import { RunTimes, timesText } from '@outrigger/cli/console/run-times';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 
@@ -68,8 +69,22 @@ it('the verdict counts problems, what is not known, and dead letters', () => {
   expect(judge(unlisted).lag).toBe(
     'behind: 0 keys; missed: 2 by the resync of 2026-01-01T00:10:00Z, not known for 2 lists',
   );
-  const { resync: _, ...unasked } = well;
-  expect(judge(unasked).lag).toBe('behind: 0 keys');
+  const timed = (cause: string, latencyMs: number) => ({ cause, latencyMs, durationMs: 300, requestMs: 250 });
+  const times = new RunTimes();
+  for (const run of [timed('change', 1_000), timed('change', 3_000), timed('retry', 60_000)]) times.add('foo', run);
+  times.add('bar', timed('change', 400));
+  const functions = ['bar', 'foo'].map((name) => ({ name, ...healthOf('working'), times: times.of(name) }));
+  const { slowest } = judge({ ...well, functions });
+  expect(slowest).toMatchObject({
+    controller: 'foo',
+    runs: 3,
+    p50Ms: 3_000,
+    parts: [{ name: 'wait', ms: 1_700 }, {}, {}],
+  });
+  expect(slowest && timesText(slowest)).toBe(
+    '3 runs, p50 3.0 s, p99 3.0 s from a change to its status; ' +
+      'on average 1.7 s in watcher and queue, 250 ms in the API server, 50 ms in its code and what it calls',
+  );
   const broken = {
     ...well,
     clusters: [

@@ -30,7 +30,7 @@ describe('the history of the local system', () => {
     const { addLogLine, addChange, timeline, dueAt } = history();
     addChange(id, { resource, after: tank() });
     addLogLine(
-      run({ writes: 1, requests: 3, durationMs: 5, latencyMs: 20, nextCause: 'requeue', dueAt: 1_030 }),
+      run({ writes: 1, requests: 3, requestMs: 4, durationMs: 5, latencyMs: 20, nextCause: 'requeue', dueAt: 1_030 }),
       'water-tank',
     );
     const conditions = (status: string) => [{ type: 'Ready', status, reason: 'Held' }];
@@ -38,7 +38,7 @@ describe('the history of the local system', () => {
     addChange(id, { resource, before, after: tank({ observedGeneration: 1, conditions: conditions('True') }) });
     expect(timeline(id)).toMatchObject([
       { type: 'status', changes: [{ path: 'status.conditions[Ready].status', before: 'False', after: 'True' }] },
-      { type: 'reconcile', controller: 'water-tank', cause: 'change', durationMs: 5, requests: 3, latencyMs: 20 },
+      { type: 'reconcile', controller: 'water-tank', cause: 'change', durationMs: 5, requestMs: 4, latencyMs: 20 },
       { type: 'change' },
     ]);
     expect(dueAt(id)).toBe(1_030_000);

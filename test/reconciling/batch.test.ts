@@ -71,15 +71,23 @@ it('a reconcile that ignores its signal ends the process, after the finished mes
   expect([deleted, returned]).toEqual([['r-quick'], []]);
 });
 
-it('the log line of a reconcile counts its requests, those that failed as well', async () => {
-  const { run, lines } = setUp(async ({ client, message: { name } }) => {
+it('the log line of a reconcile counts its requests, those that failed as well, and the time in which one was open', async () => {
+  const { run, lines, advance } = setUp(async ({ client, message: { name } }) => {
     const request = async () => await client.request({ method: 'GET', path: '/version' }).catch(() => undefined);
-    if (name === 'north') await Promise.all([request(), request()]);
+    if (name === 'south') return done;
+    const both = Promise.all([request(), request()]);
+    advance(70);
+    await both;
+    advance(300);
+    await request();
     return done;
   });
-  await run([record('north'), record('south')]);
-  const counted = lines.map(({ fields }) => ('requests' in fields ? fields.requests : undefined));
-  expect(counted.sort()).toEqual([0, 2]);
+  await run([record('north')]);
+  await run([record('south')]);
+  expect(lines.map(({ fields }) => fields)).toMatchObject([
+    { requests: 3, requestMs: 70, durationMs: 370 },
+    { requests: 0, requestMs: 0 },
+  ]);
 });
 
 it('B20: a key of a cluster that the table does not have is postponed for a day with an error in the log, and then a dead letter', async () => {

@@ -138,6 +138,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'outrigger verify': ['test/deploy/first-month.test.ts', 'home.run(verifyCommand()'],
   'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
   'npx outrigger new controller Site': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
+  'npx outrigger explain CONTROLLER': ['test/cli/key-commands.test.ts', "run('explain', 'water-tank')"],
   'npx outrigger explain KEY': ['test/cli/key-commands.test.ts', "run('explain'"],
   'npx outrigger history KEY': ['test/cli/key-commands.test.ts', "run('history'"],
   'npx outrigger explain water-tank:default/north': ['test/cli/key-commands.test.ts', "run('explain'"],

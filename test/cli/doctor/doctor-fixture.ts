@@ -5,6 +5,7 @@ import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
 import { type ExpectedQueue, expectedQueues } from '@outrigger/cli/commands/doctor/expected-queues';
 import { queuePolicy } from '@outrigger/cli/commands/doctor/queue-commands';
+import type { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import * as z from 'zod';
 import { readCheckpoint, writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
@@ -111,6 +112,7 @@ export function useDeployment(): void {
     delete account.functions;
     delete account.schedule;
     delete account.logs;
+    account.metrics = {};
     setEntry('berlin', { server: there.server?.url, access: { type: 'none' } });
   });
 }
@@ -128,15 +130,17 @@ export async function setWatchers(...scopes: readonly CheckpointScope[]): Promis
   client.close();
 }
 
-/** Runs the command. */
-export async function doctor(...argv: readonly string[]) {
+/** Runs a command on the stage. */
+export async function onStage(command: Command, ...argv: readonly string[]) {
   const env = {
     ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
     ...{ AWS_ENDPOINT_URL_SQS: queues().endpoint, AWS_ENDPOINT_URL_IAM: there.iam?.url ?? '' },
     AWS_ENDPOINT_URL: there.services?.url ?? '',
   };
-  return await runHere(doctorCommand(), ['--stage', 'dev', ...argv], env);
+  return await runHere(command, ['--stage', 'dev', ...argv], env);
 }
+/** Runs the command. */
+export const doctor = async (...argv: readonly string[]) => await onStage(doctorCommand(), ...argv);
 const finding = z.object({ state: z.string(), about: z.string(), message: z.string(), fix: z.string().optional() });
 /** Runs the command, and returns all findings, and those that are not ok. */
 export async function findings(...argv: readonly string[]) {

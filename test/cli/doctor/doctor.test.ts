@@ -165,19 +165,6 @@ describe('doctor', () => {
     ]);
   });
 
-  it('C3: doctor names the shared functions that cannot be loaded, and how they end', async () => {
-    account.logs = {
-      timers: [
-        `2026-01-01T00:00:00Z\tundefined\tERROR\tUncaught Exception \t{"errorType":"Error","errorMessage":"no"}`,
-      ],
-      resync: ['2026-01-01T00:00:00Z 1 Task timed out after 60.00 seconds'],
-    };
-    expect((await findings()).bad).toMatchObject([
-      { state: 'wrong', about: 'function timers', message: 'its function cannot be loaded: no' },
-      { state: 'wrong', about: 'function resync', message: expect.stringContaining('crashing: Task timed out') },
-    ]);
-  });
-
   it('D17: doctor names a schedule that is missing, disabled or unknown', async () => {
     const scheduled = async (state: 'DISABLED' | 403 | 404) => {
       account.schedule = state;

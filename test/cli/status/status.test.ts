@@ -2,10 +2,11 @@
 // read. When watchers count as down is in test/checkpoint/watcher-status.test.ts, what counts as unobserved in
 // test/resync/plan.test.ts.
 
+import { rm } from 'node:fs/promises';
 import { checkCluster } from '@outrigger/cli/commands/doctor/check-cluster';
 import { readClusterStatus } from '@outrigger/cli/commands/status/cluster-status';
 import { overdueLines, statusLines } from '@outrigger/cli/commands/status/status-lines';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
 import { formatCheckpoint } from '../../../src/checkpoint/document.ts';
@@ -256,6 +257,23 @@ describe('status', () => {
     expect(await paused()).toEqual(['foo: PAUSED']);
     expect(await system.run('resume', 'foo')).toMatchObject({ status: 0 });
     expect(await paused()).toBeNull();
+  });
+
+  it('status --watch goes on when the system was restarted', async () => {
+    const state = await system.folder.read('state.json');
+    onTestFinished(async () => await system.folder.write('state.json', state));
+    const running = system.run('status', '--watch', '--controller', 'foo');
+    const printed = (stream: 'stdout' | 'stderr') => vi.mocked(process[stream].write).mock.calls.join('');
+    const tables = () => printed('stdout').match(/^QUEUE /gm)?.length ?? 0;
+    await vi.waitFor(() => expect(tables()).toBeGreaterThan(0), { timeout: 20_000 });
+    await rm(system.folder.at('state.json'));
+    await vi.waitFor(() => expect(printed('stderr')).toContain('nothing runs here'), { timeout: 20_000 });
+    const before = tables();
+    await system.folder.write('state.json', state);
+    await vi.waitFor(() => expect(tables()).toBeGreaterThan(before), { timeout: 20_000 });
+    const [interrupt] = process.rawListeners('SIGINT').slice(-1);
+    interrupt?.('SIGINT');
+    await running;
   });
 
   it('status --controller shows only the queue and objects of that controller', async () => {

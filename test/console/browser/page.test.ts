@@ -438,6 +438,8 @@ describe('the page', () => {
       fake.source.setExperiments([experiment, past]);
       await seen.getByRole('link', { name: 'Break it' }).click();
       await seen.getByText('Broken', { exact: true }).waitFor();
+      const blocked = seen.getByRole('button', { name: 'Running: SQS down' });
+      expect(await blocked.getAttribute('aria-description')).toMatch(/^SQS down runs: one fault at a time/);
       expect(await violations(seen), 'Break it').toEqual([]);
       await seen.getByRole('link', { name: /^Queues/ }).click();
       await seen.getByRole('button', { name: 'Delete north' }).click();

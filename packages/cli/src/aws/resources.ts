@@ -9,13 +9,7 @@ import {
   visibilitySecondsOf,
 } from 'outrigger/internal/core/controller-options';
 import type { JsonObject } from 'outrigger/internal/core/json';
-import {
-  controllerDeadLetterQueue,
-  controllerQueue,
-  logicalId,
-  resyncQueue,
-  timersQueue,
-} from 'outrigger/internal/core/names';
+import { controllerDeadLetterQueue, controllerQueue, logicalId } from 'outrigger/internal/core/names';
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
 import { type Deployment, named, parameter } from './deployment.ts';
@@ -25,7 +19,7 @@ import { queriesOf } from './queries.ts';
 import { permissionPoliciesOf, policyDocument, roleOf, sendsToItself } from './role.ts';
 import { consumes, queueWithDeadLetters, sharedFunctionsOf, sharedResourcesOf, type TimeoutOf } from './shared.ts';
 import { sharedAlarmsOf } from './shared-alarms.ts';
-import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
+import { functionNames, plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
 
 /** The collector of traces, as an option of the deployment. */
 const traceVariables = ['ENDPOINT', 'HEADERS', 'HEADERS_SECRET'].map((end) => `OTEL_EXPORTER_OTLP_${end}`);
@@ -94,7 +88,7 @@ function functionOf(controller: ControllerDefinition): JsonObject {
     ...(options.reservedConcurrency ? { reservedConcurrency: option('concurrency') } : {}),
     environment: {
       CLUSTERS: clustersTable,
-      SENDER_IDS: roleIds([name, timersQueue, resyncQueue, ...wakers([controller])]),
+      SENDER_IDS: roleIds(functionNames([controller])),
       // Here and not for all functions: only reconciles are traced, and the headers may have a key.
       ...Object.fromEntries(traceVariables.map((one) => [one, parameter(one)])),
       ...(sendsToItself(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),

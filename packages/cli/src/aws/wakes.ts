@@ -17,14 +17,28 @@ const maxAgeSeconds = 3_600;
 const timeoutSeconds = 120;
 const id = logicalId(wakeFunction);
 
+/** A controller, with its declaration if the project's code loads. */
+export type NamedController = {
+  readonly name: string;
+  readonly declaration?: Pick<ControllerDefinition['declaration'], 'wakes'>;
+};
+
 /** The name of the wake function if a controller declares wakes; else none. */
-export function wakers(registry: readonly ControllerDefinition[]): readonly string[] {
+export function wakers(registry: readonly NamedController[]): readonly string[] {
   return registry.some(declaresWakes) ? [wakeFunction] : [];
 }
 
-/** The names of all functions of a deployment: those of the controllers, and the shared ones. */
-export function functionNames(registry: readonly ControllerDefinition[]): readonly string[] {
-  return [...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)];
+/**
+ * The names of all functions of a deployment: those of the controllers, and the shared ones. Everything that is made or
+ * shown of functions takes them from here. Of controllers whose code does not load, the wake function is not known.
+ */
+export function functionNames(controllers: readonly NamedController[]): readonly string[] {
+  return [...controllers.map(({ name }) => name), ...sharedFunctions(controllers)];
+}
+
+/** The names of the functions that all controllers share. */
+export function sharedFunctions(controllers: readonly NamedController[]): readonly string[] {
+  return [timersQueue, resyncQueue, ...wakers(controllers)];
 }
 
 /** Makes the wake function as a part of serverless.yml; empty without wakes. */
@@ -142,6 +156,6 @@ function deadLettersPolicy(rules: readonly string[]): JsonObject {
   };
 }
 
-function declaresWakes({ declaration }: ControllerDefinition): boolean {
-  return declaration.wakes.length > 0;
+function declaresWakes({ declaration }: NamedController): boolean {
+  return (declaration?.wakes ?? []).length > 0;
 }

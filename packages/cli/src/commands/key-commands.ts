@@ -11,6 +11,7 @@ import { getObject, listPages } from 'outrigger/internal/kube/client/read';
 import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import { createDepth } from 'outrigger/internal/sqs/depth';
 import { keyOfMessage } from 'outrigger/internal/sqs/message';
+import { type LastWrite, lastWrites } from '../console/field-changes.ts';
 import { conditionsOf, functionText, watcherFacts, watcherHealth } from '../console/health.ts';
 import { type ObjectExplanation, stateOf } from '../console/object-state.ts';
 import { alignColumns } from '../dev/columns.ts';
@@ -40,6 +41,7 @@ import {
 import { type KeyLogEntry, readKeyLog, readTroubles } from './key-log.ts';
 import { pausedControllers } from './mappings.ts';
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
+import { explainController } from './status/status.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;
@@ -53,6 +55,7 @@ type Flags = InstallationFlags & {
 type Opened = {
   readonly key: ReconcileKey;
   readonly controller: ListedController;
+  readonly controllers: readonly ListedController[];
   readonly installation: Installation;
   readonly entries: readonly KeyLogEntry[];
   /** Of the files of the local system. */
@@ -109,7 +112,7 @@ export function historyCommand(): Command {
 export function explainCommand(): Command {
   return keyCommand(
     'explain',
-    'show why one object is in its state: conditions, last error, next reconcile, dead letters',
+    'show why one object is in its state: conditions, last error, next reconcile, dead letters, who wrote it',
     '1d',
     explainText,
     async (opened, { output }) => {
@@ -121,6 +124,7 @@ export function explainCommand(): Command {
       printError('outrigger explain: there is no such object; check its namespace and name, and --cluster');
       return 1;
     },
+    explainController,
   );
 }
 
@@ -141,10 +145,12 @@ const explainText = `
 Examples:
   outrigger explain north
   outrigger explain water-tank:default/north
+  outrigger explain water-tank      a controller, of the last 15 minutes: what is wrong, waits or was missed, and where
+                                    its time goes: watcher and queue, the API server, or its own code
 A wait of requeueAfterSeconds begins on a grid of the key, so that several chains of one key become one: the first wait
 is half to one and a half times the delay (300: 150 to 450 s), and each following one is exactly the delay.
 The position of one message in a queue cannot be read; the number of messages in the queue is the upper bound.
-Exit status: 0; 1 when there is no such object.`;
+Exit status: 0; 1 when there is no such object, or something is wrong with the controller.`;
 
 function keyCommand(
   name: string,
@@ -152,6 +158,7 @@ function keyCommand(
   since: string,
   helpText: string,
   act: (opened: Opened, flags: Flags) => Promise<number>,
+  actOnController?: typeof explainController,
 ): Command {
   return withInstallationOptions(new Command(name))
     .description(description)
@@ -161,16 +168,22 @@ function keyCommand(
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', helpText)
-    .action(acting((text: string, flags: Flags, signal: AbortSignal) => openKey(text, flags, signal, act)));
+    .action(
+      acting(async (text: string, flags: Flags, signal: AbortSignal) => {
+        const controllers = await listControllers(process.cwd());
+        const isController = actOnController !== undefined && controllers.some((one) => one.name === text);
+        if (isController) return await actOnController(text, flags, signal);
+        return await openKey(text, controllers, { ...flags, signal }, act);
+      }),
+    );
 }
 
 async function openKey(
   text: string,
-  flags: Flags,
-  signal: AbortSignal,
+  controllers: readonly ListedController[],
+  { signal, ...flags }: Flags & { readonly signal: AbortSignal },
   act: (opened: Opened, flags: Flags) => Promise<number>,
 ): Promise<number> {
-  const controllers = await listControllers(process.cwd());
   const sinceMs = Date.now() - durationMs(flags.since);
   const isName = !/[:/]/.test(text);
   // A key that is wrong is said before a part is asked.
@@ -182,7 +195,7 @@ async function openKey(
   const cluster = await clusterOfKey(requested, flags.cluster, installation);
   const key = completeKey(requested, controller, cluster);
   const entries = await readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal });
-  return await act({ key, controller, installation, entries, folder: flags.folder, signal }, flags);
+  return await act({ key, controller, controllers, installation, entries, folder: flags.folder, signal }, flags);
 }
 
 /** Finds the object of a name among the kinds of all controllers. Throws UserError if there is none, or several. */
@@ -228,9 +241,11 @@ type Explanation = ObjectExplanation & {
   readonly nextDueAt: string | undefined;
   readonly queued: number | undefined;
   readonly deadLetters: readonly { readonly reason: string; readonly error: string | undefined }[];
+  /** The newest first. */
+  readonly writes: readonly LastWrite[];
 };
 
-async function explain({ key, controller, installation, entries, folder, signal }: Opened): Promise<Explanation> {
+async function explain({ key, controller, installation, entries, folder, signal, ...opened }: Opened) {
   const [resource] = controller.kinds;
   if (resource === undefined) throw new UserError(`${controller.name} reconciles no kind`);
   if (key.group !== resource.group || key.resource !== resource.plural) {
@@ -296,11 +311,15 @@ async function explain({ key, controller, installation, entries, folder, signal 
     nextDueAt: last?.dueAt === undefined ? undefined : new Date(last.dueAt * 1000).toISOString(),
     queued: depth?.visible,
     deadLetters,
-  };
+    writes: object === undefined ? [] : lastWrites(object, { ...opened, project }),
+  } satisfies Explanation;
 }
 
+/** The managers that are named. */
+const mostWrites = 5;
+
 function explainLines(found: Explanation): readonly string[] {
-  const { key, state, why, notes, conditions, last, nextDueAt, queued, deadLetters } = found;
+  const { key, state, why, notes, conditions, last, nextDueAt, queued, deadLetters, writes } = found;
   const due =
     nextDueAt === undefined ? 'no follow-up is known from the logs' : `${last?.nextCause} due at ${nextDueAt}`;
   return [
@@ -312,6 +331,11 @@ function explainLines(found: Explanation): readonly string[] {
     `  next reconcile: ${due}`,
     `  messages in the queue of its controller: ${queued ?? 'not known'}`,
     ...deadLetters.map(({ reason, error }) => `  dead letter: ${reason}${error === undefined ? '' : `: ${error}`}`),
+    ...alignColumns(
+      writes
+        .slice(0, mostWrites)
+        .map(({ by, operation, time = '-', fields }) => ['  written by', redact(by), operation, time, redact(fields)]),
+    ),
   ];
 }
 

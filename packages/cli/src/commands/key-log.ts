@@ -6,12 +6,13 @@ import type { FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs';
 import { toError, UserError } from 'outrigger/internal/core/errors';
 import { parseJson } from 'outrigger/internal/core/json';
 import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
-import { resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { callWithin } from 'outrigger/internal/sqs/call';
 import * as z from 'zod';
+import { functionNames, type NamedController } from '../aws/wakes.ts';
 import { endPattern, endWords, FunctionTroubles } from '../console/health.ts';
 import { logFileName, olderLogFile } from '../dev/log-file.ts';
 import { disposable } from './command.ts';
+import { readThrottles } from './console/function-figures.ts';
 import type { Installation } from './installation.ts';
 import { inRegion } from './stage-table.ts';
 
@@ -75,8 +76,11 @@ const troubleMilliseconds = 900_000;
  * The functions of which a failure is shown: those of controllers, and on AWS the shared ones, whose failed runs end
  * with a crash. Here a process that ended is started again, and nothing in its log says so.
  */
-export function watchedFunctions({ on }: Pick<Installation, 'on'>, controllers: readonly string[]): readonly string[] {
-  return on === 'AWS' ? [...controllers, timersQueue, resyncQueue] : controllers;
+export function watchedFunctions(
+  { on }: Pick<Installation, 'on'>,
+  controllers: readonly NamedController[],
+): readonly string[] {
+  return on === 'AWS' ? functionNames(controllers) : controllers.map(({ name }) => name);
 }
 
 /** Reads what the logs of the last 15 minutes say of functions. Never rejects: one that cannot be read is not known. */
@@ -97,7 +101,9 @@ export async function readTroubles(
       const events = await cloudWatchLines(installation, name, query);
       for (const { message = '', timestamp = 0 } of events) troubles.add(message, name, timestamp);
     };
+    const throttles = readThrottles(names, { prefix: prefixOf(installation), region: installation }).catch(toError);
     await Promise.all(names.map((name) => read(name).catch(unread(name))));
+    troubles.setThrottles(names, await throttles);
     return troubles;
   }
   const lines = await fileLines(path.join(folder, logFileName)).catch((error: unknown) => {
@@ -129,7 +135,12 @@ async function fileLines(file: string): Promise<readonly string[]> {
 
 /** Returns the name of the log group of a function (AWS Lambda Developer Guide, "CloudWatch Logs"). */
 export function logGroupOf(urlPrefix: string, name: string): string {
-  return `/aws/lambda/${urlPrefix.split('/').at(-1)}${name}`;
+  return `/aws/lambda/${prefixOf({ urlPrefix })}${name}`;
+}
+
+/** The prefix of the names of a deployment. */
+function prefixOf({ urlPrefix }: Pick<Installation, 'urlPrefix'>): string {
+  return urlPrefix.split('/').at(-1) ?? '';
 }
 
 /** Reads lines of a function's log in CloudWatch. Throws the client's errors, and UserError if there is no log. */

@@ -7,7 +7,7 @@ type Stream = Pick<WriteStream, 'isTTY' | 'columns'> & NodeJS.WritableStream;
 export type ColourOf = (line: string) => 'red' | 'yellow' | undefined;
 
 /** Words of lines about something that is wrong, or that is not known. */
-const wrong = /\b(?:DOWN|unreachable|refused|cannot load|crashing|failing|slow)\b|^wrong /;
+const wrong = /\b(?:DOWN|unreachable|refused|cannot load|crashing|failing|throttled|slow)\b|^wrong /;
 const unknown = /\bnot known\b|^warning /;
 
 /** Red for what is wrong, yellow for what is not known. */

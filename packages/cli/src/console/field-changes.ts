@@ -1,5 +1,7 @@
 // The fields that a write changed and who wrote it, for the timeline of an object. Pure.
 import { isRecord } from 'outrigger/internal/core/json';
+import { fieldManagerOf } from 'outrigger/internal/core/names';
+import { treeOf } from 'outrigger/internal/kube/apply/field-tree';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import type { FieldChange, Writer } from './wire.ts';
 
@@ -49,11 +51,45 @@ export function writersOf(before: KubeObject | undefined, after: KubeObject): re
 }
 
 function allWriters({ metadata: { managedFields = [] } }: KubeObject): readonly Writer[] {
-  return managedFields.map(({ manager = 'unknown', operation = '', subresource, time }) => ({
-    manager,
-    operation: subresource === undefined ? operation : `${operation} of ${subresource}`,
-    ...(time === undefined ? {} : { time }),
-  }));
+  return managedFields.map(writerOf);
+}
+
+type Entry = NonNullable<KubeObject['metadata']['managedFields']>[number];
+
+function writerOf({ manager = 'unknown', operation = '', subresource, time }: Entry): Writer {
+  const of = subresource === undefined ? operation : `${operation} of ${subresource}`;
+  return { manager, operation: of, ...(time === undefined ? {} : { time }) };
+}
+
+/** The last write of a manager: who that is, and the fields that it owns, in words. */
+export type LastWrite = Writer & { readonly by: string; readonly fields: string };
+
+/** Returns who wrote an object, the newest first. Of a controller's writes its status is Outrigger's own. */
+export function lastWrites(
+  { metadata: { managedFields = [] } }: KubeObject,
+  { controllers, project }: { readonly controllers: readonly { readonly name: string }[]; readonly project: string },
+): readonly LastWrite[] {
+  const byOf = ({ manager = 'unknown', subresource }: Entry): string => {
+    const own = controllers.find(({ name }) => fieldManagerOf(name, project) === manager);
+    if (own === undefined) return manager;
+    return subresource === 'status' ? `Outrigger, the status of ${own.name}` : `the controller ${own.name}`;
+  };
+  return managedFields
+    .map((entry) => ({ ...writerOf(entry), by: byOf(entry), fields: topFields(entry) }))
+    .toSorted((a, b) => ((a.time ?? '') < (b.time ?? '') ? 1 : -1));
+}
+
+/** The fields that are named of one manager. */
+const mostFields = 4;
+
+/** `spec.amount, spec.unit and 3 more`: the first two steps of the paths. */
+function topFields({ fieldsV1 }: Entry): string {
+  const fields = Object.entries(treeOf(fieldsV1)).flatMap(([step, below]) => {
+    const names = Object.keys(below).filter((one) => one.startsWith('f:'));
+    return names.length === 0 ? [step.slice(2)] : names.map((one) => `${step.slice(2)}.${one.slice(2)}`);
+  });
+  const more = fields.length > mostFields ? ` and ${fields.length - mostFields} more` : '';
+  return `${fields.slice(0, mostFields).join(', ')}${more}`;
 }
 
 /** Conditions are named by their type, other items by their name. */

@@ -73,6 +73,7 @@ export function createFlowReader(
       }),
       read(),
     ]);
+    const resync = history.troubles.resync();
     return {
       at: Date.now(),
       changesPerSecond: history.changesPerSecond(),
@@ -80,7 +81,7 @@ export function createFlowReader(
       notes: [...notes, ...unread.slice(0, 1), ...errors],
       ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
       ...history.latencies(),
-      ...(history.troubles.resync === undefined ? {} : { resync: history.troubles.resync }),
+      ...(resync === undefined ? {} : { resync }),
       controllers: flows.map((flow) => ({
         ...flow,
         health: history.troubles.healthOf(flow.name, paused?.has(flow.name)),

@@ -11,6 +11,7 @@ import { redact } from 'outrigger/internal/core/redact';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import * as z from 'zod';
 import { objectReadiness } from '../dev/readiness.ts';
+import { RunTimes, type TimedRun } from './run-times.ts';
 import {
   type Health,
   type ObjectState,
@@ -118,24 +119,33 @@ function troubleOf({ outcome, reason = '' }: RunEnd): PartState | undefined {
   return failures.includes(outcome) ? 'failing' : outcome === 'postponed' ? postponed[reason] : undefined;
 }
 
+/** What to do about a function that Lambda refuses to run. */
+export const throttledPage = 'docs/alarms/function-throttled.md';
+const throttledRemedy = `and its messages wait: raise the quota, or reserve concurrency (${throttledPage})`;
+
 type Trouble = { readonly state: PartState; readonly text: string; readonly since: number; readonly at: number };
 
 /** What the log of the functions says of them: the last run of each object that did not succeed. */
 export class FunctionTroubles {
+  /** How long its runs took, those that succeeded as well. */
+  readonly times = new RunTimes();
   readonly #all = new Map<string, Map<string, Trouble>>();
   readonly #unread = new Map<string, string>();
+  readonly #throttles = new Map<string, number | Error>();
   /** The lists of the last two runs of the resync. */
   #runs: readonly ResyncLists[] = [];
 
   /**
-   * The last run of the resync; undefined if none was read, or not now. It is the former one until the last one has
-   * come to every list of it.
+   * The last run of the resync, of one controller or of all; undefined if none was read, or not now. It is the former
+   * one until the last one has come to every list of it.
    */
-  get resync(): ResyncRun | undefined {
+  resync(controller?: string): ResyncRun | undefined {
     const [former, latest = former] = this.#runs;
     if (former === undefined || latest === undefined || this.#unread.has(resyncQueue)) return undefined;
     const { run, lists } = [...former.lists.keys()].every((one) => latest.lists.has(one)) ? latest : former;
-    const all = [...lists.values()];
+    const all = [...lists].flatMap(([id, one]) =>
+      controller === undefined || id.startsWith(`${controller} `) ? [one] : [],
+    );
     const missed = all.reduce((sum, one) => sum + (one.missed || 0) + (one.failed || 0), 0);
     const unknown = all.filter((one) => Number.isNaN(one.missed) || one.failed !== undefined).length;
     return { run, missed, ...(unknown === 0 ? {} : { unknown }) };
@@ -154,6 +164,7 @@ export class FunctionTroubles {
     this.#all.set(controller, own);
     // A function that runs is loaded.
     if (end.key !== undefined) own.delete('');
+    if (end.outcome !== 'postponed' && end.durationMs !== undefined) this.times.add(controller, end);
     const state = end.crash ?? troubleOf(end);
     const before = own.get(id);
     const same = before?.state === state ? before : undefined;
@@ -195,6 +206,11 @@ export class FunctionTroubles {
     else this.#unread.set(controller, reason);
   }
 
+  /** Records how often Lambda has refused to run functions in the last 15 minutes, or why that is not known. */
+  setThrottles(names: readonly string[], read: ReadonlyMap<string, number> | Error): void {
+    for (const name of names) this.#throttles.set(name, read instanceof Error ? read : (read.get(name) ?? 0));
+  }
+
   /** Judges a function, by the lines after a time: a shared function has none that says that it succeeded. */
   healthOf(controller: string, isPaused: boolean | undefined, afterMs = 0): Health {
     if (isPaused === true) return healthOf('paused', 'its messages wait in its queue');
@@ -202,10 +218,15 @@ export class FunctionTroubles {
     if (unread !== undefined) return healthOf('not known', `its log cannot be read: ${unread}`);
     const own = [...(this.#all.get(controller)?.values() ?? [])].filter(({ at }) => at >= afterMs);
     const [worst] = own.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
-    if (worst === undefined)
-      return isPaused === undefined
-        ? healthOf('not known', 'whether it is paused cannot be read')
-        : healthOf('working');
+    const throttles = this.#throttles.get(controller) ?? 0;
+    const isWorse = worst === undefined || order.indexOf('throttled') < order.indexOf(worst.state);
+    if (typeof throttles === 'number' && throttles > 0 && isWorse)
+      return healthOf('throttled', `Lambda refused ${throttles} invocations in 15 minutes, ${throttledRemedy}`);
+    if (worst === undefined) {
+      if (isPaused === undefined) return healthOf('not known', 'whether it is paused cannot be read');
+      if (typeof throttles === 'number') return healthOf('working');
+      return healthOf('not known', `whether it is throttled cannot be read: ${throttles.message}`);
+    }
     const same = own.filter(({ state }) => state === worst.state);
     const objects = same.length === 1 ? '1 object' : `${same.length} objects`;
     const about = this.#all.get(controller)?.get('') === worst ? worst.text : `${objects}: ${worst.text}`;
@@ -213,7 +234,7 @@ export class FunctionTroubles {
   }
 }
 
-const ended = z.looseObject({
+const ended = z.object({
   message: z.string(),
   key: z.string().optional(),
   outcome: z.string().optional(),
@@ -221,6 +242,10 @@ const ended = z.looseObject({
   error: z.string().optional().catch(undefined),
   errorType: z.string().optional().catch(undefined),
   function: z.string().optional().catch(undefined),
+  cause: z.string().optional().catch(undefined),
+  durationMs: z.number().optional().catch(undefined),
+  requestMs: z.number().optional().catch(undefined),
+  latencyMs: z.number().optional().catch(undefined),
 });
 const lambdaError = z.looseObject({ errorType: z.string().default(''), errorMessage: z.string().default('') });
 
@@ -263,7 +288,8 @@ export function readCrash(text: string): string | undefined {
 }
 
 /** A crash is of no key. `function` is absent where the log group names it. */
-type End = RunEnd & { readonly key?: string; readonly crash?: PartState; readonly function?: string | undefined };
+type End = RunEnd &
+  TimedRun & { readonly key?: string; readonly crash?: PartState; readonly function?: string | undefined };
 
 /** Reads how a run has ended: from a line of ours, or from one that Lambda's runtime has written. */
 function readEnd(text: string): End | undefined {
@@ -272,7 +298,7 @@ function readEnd(text: string): End | undefined {
     errorType === 'Runtime.ImportModuleError' ? 'cannot load' : 'crashing';
   const entry = ended.safeParse(parseJson(text)).data;
   if (entry?.key !== undefined && entry.outcome !== undefined)
-    return { key: entry.key, outcome: entry.outcome, reason: entry.reason, error: entry.error };
+    return { ...entry, key: entry.key, outcome: entry.outcome };
   if (entry !== undefined)
     return entry.errorType === undefined
       ? undefined

@@ -9,6 +9,7 @@ import { formatLog, formatObjectChange } from '../dev/lines.ts';
 import type { CachedChange } from '../dev/object-cache.ts';
 import { fieldChanges, writersOf } from './field-changes.ts';
 import { FunctionTroubles, readCrash } from './health.ts';
+import { type Latencies, latenciesOf } from './run-times.ts';
 import type { FieldChange, ObjectEntry, PastEntry, Series, TimelineEntry, Tone } from './wire.ts';
 
 /** The entries that are kept of an object, and of all objects. */
@@ -24,8 +25,6 @@ const maxRuns = 5_000;
 const seriesStepMilliseconds = 2_000;
 const seriesMilliseconds = 300_000;
 
-/** The latencies of a window; absent if it has none. */
-type Latencies = { readonly p50Ms?: number; readonly p99Ms?: number };
 /** The rates and latencies of a controller. */
 export type Rates = Latencies & { readonly reconcilesPerSecond: number; readonly failuresPerSecond: number };
 
@@ -61,7 +60,7 @@ export type History = {
   series(): Series;
 };
 
-const reconciled = z.looseObject({
+const reconciled = z.object({
   message: z.literal('reconciled'),
   key: z.string(),
   cause: z.string(),
@@ -72,6 +71,7 @@ const reconciled = z.looseObject({
   latencyMs: z.number().optional(),
   durationMs: z.number().optional(),
   requests: z.number().optional(),
+  requestMs: z.number().optional(),
   writes: z.number().optional(),
   traceId: z.string().optional(),
   xray_trace_id: z.string().optional().catch(undefined),
@@ -122,7 +122,7 @@ export function createHistory(
     return all.filter((one) => at(one) >= end - window && (logDelayMilliseconds === 0 || at(one) <= end));
   };
   const allRuns = (): readonly Run[] => [...runs.values()].flat();
-  const latenciesOf = (all: readonly Run[]): Latencies => quantiles(since(all, ({ at }) => at, latencyMilliseconds));
+  const recentLatencies = (all: readonly Run[]) => latenciesOf(since(all, ({ at }) => at, latencyMilliseconds));
   return {
     troubles,
     addLogLine: (text, source, loggedAt) => {
@@ -179,10 +179,10 @@ export function createHistory(
       return {
         reconcilesPerSecond: (counted.length * 1000) / rateMilliseconds,
         failuresPerSecond: (counted.filter(({ failed }) => failed).length * 1000) / rateMilliseconds,
-        ...latenciesOf(own),
+        ...recentLatencies(own),
       };
     },
-    latencies: () => latenciesOf(allRuns()),
+    latencies: () => recentLatencies(allRuns()),
     changesPerSecond: () => (since(changes, (at) => at, rateMilliseconds).length * 1000) / rateMilliseconds,
     series: () => seriesOf(allRuns(), now()),
   };
@@ -202,28 +202,18 @@ export function readReconcile(text: string, source: string, at: number) {
   if (run === undefined || found === undefined) return undefined;
   const failed = !['done', 'nothing', 'postponed'].includes(run.outcome);
   const [line] = formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 });
-  const { cause, outcome, error, durationMs, requests, writes, traceId, latencyMs, dueAt, nextCause } = run;
-  const { messageId, attempt, deadLetterReason, xray_trace_id: xrayTraceId } = run;
+  const { message: _, key: __, attempt: attempts, xray_trace_id: xrayTraceId, dueAt, nextCause, ...fields } = run;
   const entry: TimelineEntry = {
+    ...fields,
     at,
     type: 'reconcile',
     controller: found.controller,
-    cause,
-    outcome,
-    ...(error === undefined ? {} : { error }),
     text: line?.text ?? run.outcome,
+    attempts,
+    xrayTraceId,
     ...(failed ? { failed: true } : {}),
     ...(failed && nextCause !== 'retry' ? { final: true } : {}),
-    ...(deadLetterReason === undefined ? {} : { deadLetterReason }),
     ...(run.outcome === 'postponed' ? { postponed: true } : {}),
-    ...(messageId === undefined ? {} : { messageId }),
-    ...(attempt === undefined ? {} : { attempts: attempt }),
-    ...(durationMs === undefined ? {} : { durationMs }),
-    ...(requests === undefined ? {} : { requests }),
-    ...(writes === undefined ? {} : { writes }),
-    ...(traceId === undefined ? {} : { traceId }),
-    ...(xrayTraceId === undefined ? {} : { xrayTraceId }),
-    ...(latencyMs === undefined ? {} : { latencyMs }),
   };
   return { ...found, entry, dueAt, nextCause };
 }
@@ -276,13 +266,6 @@ function addTo<T>(list: T[], entry: T, max: number): void {
   if (list.length > max) list.shift();
 }
 
-function quantiles(runs: readonly Run[]): Latencies {
-  const sorted = runs.flatMap(({ latencyMs }) => (latencyMs === undefined ? [] : [latencyMs])).sort((a, b) => a - b);
-  const quantile = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
-  const [p50Ms, p99Ms] = [quantile(0.5), quantile(0.99)];
-  return p50Ms === undefined || p99Ms === undefined ? {} : { p50Ms, p99Ms };
-}
-
 /** Rates over the same windows as in the flow, so that the page can go on with the flow's. */
 function seriesOf(runs: readonly Run[], now: number): Series {
   const first = Math.min(...runs.map(({ at }) => at), now);
@@ -291,7 +274,7 @@ function seriesOf(runs: readonly Run[], now: number): Series {
     const end = now - (steps - index) * seriesStepMilliseconds;
     const within = (window: number) => runs.filter(({ at }) => at > end - window && at <= end);
     const counted = within(rateMilliseconds);
-    return { end, counted, latencies: quantiles(within(latencyMilliseconds)) };
+    return { end, counted, latencies: latenciesOf(within(latencyMilliseconds)) };
   });
   const rate = (count: number) => (count * 1000) / rateMilliseconds;
   return {

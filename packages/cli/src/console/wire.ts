@@ -13,6 +13,7 @@ export const partTones = {
   unreachable: 'bad',
   refused: 'bad',
   down: 'bad',
+  throttled: 'bad',
   slow: 'bad',
   failing: 'bad',
   'not known': 'unknown',
@@ -168,32 +169,33 @@ export type TimelineEntry = {
   readonly cause?: string;
   readonly failed?: true;
   readonly outcome?: string;
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** It is not retried. */
   readonly final?: true;
   /** Its message is a dead letter, for this reason. */
-  readonly deadLetterReason?: string;
+  readonly deadLetterReason?: string | undefined;
   /** Of a status. */
   readonly tone?: Tone;
   /** It was postponed: a retry follows, which costs no attempt. */
   readonly postponed?: true;
   /** Its message, and the failed reconciles before this one. */
-  readonly messageId?: string;
-  readonly attempts?: number;
-  readonly durationMs?: number;
-  /** To the API server. */
-  readonly requests?: number;
+  readonly messageId?: string | undefined;
+  readonly attempts?: number | undefined;
+  readonly durationMs?: number | undefined;
+  /** To the API server, and the time in which at least one was open. */
+  readonly requests?: number | undefined;
+  readonly requestMs?: number | undefined;
   /** The requests that changed something. */
-  readonly writes?: number;
+  readonly writes?: number | undefined;
   /** Of a change or a status: who wrote it. */
   readonly writers?: readonly Writer[];
   /** The id of the run's trace, and what its spans say as far as they are known. */
-  readonly traceId?: string;
+  readonly traceId?: string | undefined;
   readonly trace?: RunTrace;
   /** The id of its X-Ray trace, if that is sampled. */
-  readonly xrayTraceId?: string;
+  readonly xrayTraceId?: string | undefined;
   /** From the change to the end of the reconcile. */
-  readonly latencyMs?: number;
+  readonly latencyMs?: number | undefined;
   readonly changes?: readonly FieldChange[];
 };
 
@@ -210,9 +212,9 @@ export type PastEntry = TimelineEntry & { readonly id?: string };
 export type FunctionFigures = {
   readonly name: string;
   /** In a time range. */
-  readonly invocations?: number;
-  readonly errors?: number;
-  readonly throttles?: number;
+  readonly invocations?: number | undefined;
+  readonly errors?: number | undefined;
+  readonly throttles?: number | undefined;
   /** Invocations that Lambda has ended, which are among the errors. */
   readonly timeouts?: number;
   /** When its code or its configuration was changed last, in milliseconds since 1970; its SHA-256 in Base64. */

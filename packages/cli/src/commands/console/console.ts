@@ -23,7 +23,7 @@ import { openInstallation } from '../installation.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import { awsAccess } from '../stage-table.ts';
 import { auditFileName, readAudit, withAudit } from './audit.ts';
-import { awsConsole, functionFigures } from './function-figures.ts';
+import { awsConsole, functionFigures, readThrottles } from './function-figures.ts';
 import { createOperator } from './operator.ts';
 import { openStageLog } from './stage-log.ts';
 
@@ -55,7 +55,7 @@ Example:
   outrigger console --stage prod --open
 It listens on this machine only, until Ctrl-C. Objects are read from each cluster of the table, reconciles from
 CloudWatch Logs, and queues from SQS, with the permissions that status, logs, dlq, replay and pause need. History shows
-what happened in a time range; the invocations of the functions need cloudwatch:GetMetricData.
+what happened in a time range; what Lambda counts of the functions needs cloudwatch:GetMetricData.
 Each action asks for a confirmation, and is printed and written to audit.jsonl in the folder: who, when, what, result.
 A dead letter is received and returned to be shown: it is in flight for some seconds. Timers cannot be browsed: those
 are shown that the functions have logged since the console started.
@@ -94,6 +94,7 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
     newLines: log.newLines,
     linesBetween: log.linesBetween,
     ...functionFigures(client, { prefix, region: at }),
+    throttlesOf: async (names) => await readThrottles(names, { prefix, region: at }),
     aws: await awsConsole(prefix, at),
     actions: async (range) => await readAudit(audit, range),
     operator: createOperator({

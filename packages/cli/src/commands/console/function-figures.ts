@@ -1,5 +1,5 @@
-// What AWS knows of the functions of a stage, for the console: how often each was invoked, failed and was throttled in
-// a time range, and when it was deployed; and where the AWS console shows their logs.
+// What AWS knows of the functions of a stage: how often each was invoked, failed and was throttled in a time range, and
+// when it was deployed; and where the AWS console shows their logs.
 //
 // Sources: Amazon CloudWatch API reference, GetMetricData; AWS Lambda Developer Guide, "Types of metrics for Lambda
 // functions"; the hosts of the AWS console by partition.
@@ -7,12 +7,14 @@ import { GetFunctionConfigurationCommand, type LambdaClient } from '@aws-sdk/cli
 import { partitionOf } from 'outrigger/internal/signing/partition';
 import { callWithin } from 'outrigger/internal/sqs/call';
 import type { PastDeps } from '../../console/stage/past-reader.ts';
-import type { System } from '../../console/wire.ts';
+import type { System, TimeRange } from '../../console/wire.ts';
 import { awsAccess, type RegionFlag, sendAwsQuery } from '../stage-table.ts';
 
 const metrics = { invocations: 'Invocations', errors: 'Errors', throttles: 'Throttles' } as const;
 const callSeconds = 10;
 const hour = 3_600_000;
+/** As long as a throttled message may wait until it is received again. */
+const throttleMilliseconds = 900_000;
 
 /** Creates the readers. `prefix` is that of the functions' names. */
 export function functionFigures(
@@ -20,18 +22,10 @@ export function functionFigures(
   { prefix, region }: { readonly prefix: string; readonly region: RegionFlag },
 ): Pick<PastDeps, 'countsOf' | 'deploymentOf'> {
   return {
-    countsOf: async (name, { from, to }) => {
-      const periodSeconds = periodOf(from, to);
-      // CloudWatch would begin with the whole period of the start.
-      const step = periodSeconds * 1000;
-      const [start, end] = [Math.ceil(from / step) * step, Math.floor(to / step) * step];
-      if (start >= end) return {};
-      const range = { StartTime: new Date(start).toISOString(), EndTime: new Date(end).toISOString() };
-      const named = Object.entries(metrics).map(([id, metric], index) =>
-        metricQuery(index + 1, { id, metric, name: `${prefix}${name}`, periodSeconds }),
-      );
-      const parameters = { Action: 'GetMetricData', Version: '2010-08-01', ...range };
-      return sumsOf(await sendAwsQuery('monitoring', Object.assign(parameters, ...named), region));
+    countsOf: async (name, range) => {
+      const queries = Object.entries(metrics).map(([id, metric]) => ({ id, metric, name: `${prefix}${name}` }));
+      const sums = await readSums(queries, range, region);
+      return { invocations: sums.get('invocations'), errors: sums.get('errors'), throttles: sums.get('throttles') };
     },
     deploymentOf: async (name, signal) => {
       const command = new GetFunctionConfigurationCommand({ FunctionName: `${prefix}${name}` });
@@ -44,9 +38,43 @@ export function functionFigures(
   };
 }
 
+/** How often Lambda has refused to run functions in the last 15 minutes, by name. Throws as `readSums` does. */
+export async function readThrottles(
+  names: readonly string[],
+  { prefix, region }: { readonly prefix: string; readonly region: RegionFlag },
+): Promise<ReadonlyMap<string, number>> {
+  const queries = names.map((name, index) => ({
+    id: `f${index}`,
+    metric: metrics.throttles,
+    name: `${prefix}${name}`,
+  }));
+  const sums = await readSums(queries, { from: Date.now() - throttleMilliseconds, to: Date.now() }, region);
+  return new Map(names.map((name, index) => [name, sums.get(`f${index}`) ?? 0]));
+}
+
+type MetricQuery = { readonly id: string; readonly metric: string; readonly name: string };
+
+/** Sums the points of metrics by the ids of the queries. Throws if CloudWatch has not responded with all of them. */
+async function readSums(
+  queries: readonly MetricQuery[],
+  { from, to }: TimeRange,
+  region: RegionFlag,
+): Promise<ReadonlyMap<string, number>> {
+  const periodSeconds = periodOf(from, to);
+  // CloudWatch would begin with the whole period of the start.
+  const step = periodSeconds * 1000;
+  const [start, end] = [Math.ceil(from / step) * step, Math.floor(to / step) * step];
+  if (start >= end) return new Map();
+  const range = { StartTime: new Date(start).toISOString(), EndTime: new Date(end).toISOString() };
+  const named = queries.map((one, index) => metricQuery(index + 1, { ...one, periodSeconds }));
+  const parameters = { Action: 'GetMetricData', Version: '2010-08-01', ...range };
+  const xml = await sendAwsQuery('monitoring', Object.assign(parameters, ...named), region);
+  return sumsOf(xml, queries);
+}
+
 function metricQuery(
   index: number,
-  of: { readonly id: string; readonly metric: string; readonly name: string; readonly periodSeconds: number },
+  of: MetricQuery & { readonly periodSeconds: number },
 ): Readonly<Record<string, string>> {
   const at = `MetricDataQueries.member.${index}`;
   const metric = `${at}.MetricStat.Metric`;
@@ -68,8 +96,7 @@ function periodOf(from: number, to: number): number {
   return ageHours > 15 * 24 || to - from > 6 * hour ? 300 : 60;
 }
 
-/** Sums the points of each metric. Throws if CloudWatch has not responded with all of them. */
-function sumsOf(xml: string): Readonly<Record<keyof typeof metrics, number>> {
+function sumsOf(xml: string, queries: readonly MetricQuery[]): ReadonlyMap<string, number> {
   // A member is a result, whose lists have members, too: these become text.
   const flat = xml.replaceAll(/<(Timestamps|Values|Messages)>.*?<\/\1>/gs, (list) =>
     list.replaceAll(/<\/?member>/g, ' '),
@@ -82,7 +109,7 @@ function sumsOf(xml: string): Readonly<Record<keyof typeof metrics, number>> {
       throw new Error('CloudWatch has not responded with every point');
     return (points.match(/\S+/g) ?? []).reduce((total, value) => total + Number(value), 0);
   };
-  return { invocations: sum('invocations'), errors: sum('errors'), throttles: sum('throttles') };
+  return new Map(queries.map(({ id }) => [id, sum(id)]));
 }
 
 /** The AWS console by partition; the others have none that this machine reaches. */

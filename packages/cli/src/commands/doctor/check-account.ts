@@ -4,6 +4,7 @@
 import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { functionLimits } from 'outrigger/internal/core/controller-options';
 import { controllerQueue, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
+import { functionNames, type NamedController } from '../../aws/wakes.ts';
 import { disposable, formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
 import { isPaused, readMappings } from '../mappings.ts';
@@ -16,7 +17,7 @@ const callSeconds = 20;
 /** Checks the functions, their event source mappings, the schedule, and the account's concurrency. */
 export async function checkAccount(
   installation: Pick<Installation, 'urlPrefix' | 'region' | 'lambda'>,
-  controllers: readonly { readonly name: string }[],
+  controllers: readonly NamedController[],
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const { urlPrefix, lambda: config } = installation;
@@ -26,10 +27,9 @@ export async function checkAccount(
     const { AccountLimit: limit } = await lambda.send(new GetAccountSettingsCommand({}), { abortSignal });
     const names = [...controllers.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
     const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
-    const functions = [...controllers.map(({ name }) => name), timersQueue, resyncQueue];
     const prefix = urlPrefix.split('/').at(-1) ?? '';
     return [
-      ...(await checkFunctions(lambda, { prefix, names: functions, deploy }, abortSignal)),
+      ...(await checkFunctions(lambda, { prefix, names: functionNames(controllers), deploy }, abortSignal)),
       ...queues.flatMap(({ name, mapping }) => mappingFindings(name, mapping, deploy)),
       concurrencyFinding(
         queues.map(({ mapping }) => mapping?.ScalingConfig?.MaximumConcurrency ?? 0),

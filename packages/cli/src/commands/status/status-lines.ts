@@ -2,6 +2,7 @@
 // dashes.
 import { redact } from 'outrigger/internal/core/redact';
 import { clusterHealth } from '../../console/health.ts';
+import type { ControllerTimes } from '../../console/run-times.ts';
 import type { Health } from '../../console/wire.ts';
 import { alignColumns } from '../../dev/columns.ts';
 import { ageText } from '../terminal.ts';
@@ -28,8 +29,8 @@ export type NamedQueue = {
   readonly problem?: string;
 };
 
-/** The health of a controller's function. */
-export type NamedFunction = Health & { readonly name: string };
+/** The health of a function; of a controller's the times of its runs in the last 15 minutes. */
+export type NamedFunction = Health & { readonly name: string; readonly times?: ControllerTimes | undefined };
 
 /** Formats the tables. */
 export function statusLines(
@@ -48,6 +49,10 @@ export function statusLines(
         ...[queued, inFlight, delayed, deadLetters].map((count) => String(count ?? '?')),
         functions.find((one) => one.name === name)?.state ?? '-',
       ]),
+      // The wake function has no queue.
+      ...functions.flatMap(({ name, state }) =>
+        queues.some((one) => one.name === name) ? [] : [[name, '-', '-', '-', '-', state]],
+      ),
     ]),
     '',
     ...alignColumns([

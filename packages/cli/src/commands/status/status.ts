@@ -2,16 +2,10 @@
 import { Command } from 'commander';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { moveOf } from 'outrigger/internal/clusters/registry/entry';
-import {
-  controllerDeadLetterQueue,
-  controllerQueue,
-  resyncDeadLetterQueue,
-  resyncQueue,
-  timersDeadLetterQueue,
-  timersQueue,
-} from 'outrigger/internal/core/names';
+import { controllerDeadLetterQueue, controllerQueue, resyncQueue } from 'outrigger/internal/core/names';
 import { sleep } from 'outrigger/internal/core/time';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
+import { timesText } from '../../console/run-times.ts';
 import { loadOrList } from '../../project/list-controllers.ts';
 import {
   acting,
@@ -23,6 +17,7 @@ import {
   printJson,
   printLines,
 } from '../command.ts';
+import { sharedQueues } from '../dead-letter-queues.ts';
 import {
   clusterClient,
   type Installation,
@@ -35,10 +30,11 @@ import {
 import { readTroubles, watchedFunctions } from '../key-log.ts';
 import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
+import type { SenderCheckState } from '../stage-table.ts';
 import { colourOf } from '../terminal.ts';
 import { type ClusterStatus, readClusterStatus } from './cluster-status.ts';
 import { type NamedCluster, type NamedQueue, statusLines } from './status-lines.ts';
-import { judge } from './verdict.ts';
+import { judge, type Read, type Verdict } from './verdict.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;
@@ -69,6 +65,7 @@ Examples:
 What it shows:
   behind        on a terminal: keys that wait, and since when a change is not observed
   missed        changes that no event had brought, and that the last resync found
+  slowest       the controller with the longest way from a change to its status in 15 minutes, and where its time goes
   WATCHERS      when the cluster's watchers last received an event of every kind, with no queue that refused their
                 keys; after 300 s they count as down.
                 not known: you have no permission to read the watch checkpoint
@@ -84,22 +81,70 @@ cluster or a queue could not be read; the last lines name it.`;
 
 const watchSeconds = 2;
 
-/** Shows the status until the signal aborts. Returns the last exit status. */
+/** Shows the status until the signal aborts, once it could be read. Returns the last exit status. */
 async function watch(flags: Flags, signal: AbortSignal): Promise<number> {
   const clear = process.stdout.isTTY === true ? '\u001b[2J\u001b[H' : '';
-  let code = 0;
+  let code: number | undefined;
   while (!signal.aborted) {
     process.stdout.write(clear);
+    const before = code;
     code = await run(flags, signal).catch((error: unknown) => {
-      if (signal.aborted) return code;
-      throw error;
+      if (signal.aborted) return before ?? 0;
+      // Of a system that is restarted the status is shown again.
+      if (before === undefined) throw error;
+      printError(formatError(error), () => 'red');
+      return 1;
     });
     await sleep(watchSeconds, signal).catch(() => undefined);
   }
-  return code;
+  return code ?? 0;
 }
 
-async function run({ cluster, controller, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+async function run({ output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+  const { verdict, others: _, ...system } = await readSystem(flags, signal);
+  const { clusters, queues, functions, paused, senderCheck } = system;
+  const { line, lag, slowest, problems, unknown } = verdict;
+  if (output === 'json') printJson({ ...system, slowest });
+  else {
+    const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
+    const resume = pausedLines(paused);
+    const tables = statusLines(clusters, queues, functions);
+    const slow = slowest === undefined ? [] : [`slowest: ${slowest.controller}: ${timesText(slowest)}`];
+    // In a pipe the lines are the tables alone.
+    const first = process.stdout.isTTY === true ? [line, lag, ...slow, ''] : [];
+    printLines([...first, ...tables, ...(resume.length === 0 ? [] : ['', ...resume]), ...off], colourOf);
+  }
+  for (const one of unknown) printError(one, () => 'yellow');
+  for (const one of problems) printError(one, () => 'red');
+  return problems.length === 0 ? 0 : 1;
+}
+
+function pausedLines(paused: readonly string[] | undefined): readonly string[] {
+  return (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
+}
+
+/** Says of one controller what the status says of all: its problems, what waits and was missed, and its times. */
+export async function explainController(
+  controller: string,
+  { output, ...flags }: Omit<Flags, 'controller' | 'watch'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const { verdict, others: _, ...system } = await readSystem({ ...flags, controller }, signal);
+  const { problems, unknown, line, lag, slowest } = verdict;
+  if (output === 'json') printJson({ ...system, ...verdict });
+  else {
+    const times = slowest === undefined ? 'no run in the last 15 minutes' : timesText(slowest);
+    const more = [...problems, ...unknown, ...pausedLines(system.paused), lag, times];
+    printLines([`${controller}: ${line}`, ...more.map((one) => `  ${one}`)], colourOf);
+  }
+  return problems.length === 0 ? 0 : 1;
+}
+
+/** Reads a system, or one controller of it, and judges it. */
+async function readSystem(
+  { cluster, controller, ...flags }: Omit<Flags, 'output' | 'watch'>,
+  signal: AbortSignal,
+): Promise<Read & { readonly senderCheck: SenderCheckState | undefined; readonly verdict: Verdict }> {
   const { folder } = flags;
   const { registry, names: known, problem: notLoaded } = await loadOrList(process.cwd());
   const wanted = controller === undefined ? known : [requireController(controller, known)];
@@ -108,38 +153,26 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
   const one = cluster === undefined ? undefined : [await requireClusterName(cluster, installation)];
   const names = one ?? (await requireRegistry(installation.registry).list());
   const controllerNames = wanted.map((one) => one.name);
-  const functionNames = controller === undefined ? watchedFunctions(installation, controllerNames) : controllerNames;
+  const functionNames = controller === undefined ? watchedFunctions(installation, wanted) : controllerNames;
   const [paused, troubles, queues, clusters] = await Promise.all([
     pausedControllers(installation, controllerNames, signal),
-    readTroubles(installation, functionNames, { folder, signal }),
+    // The resync says what the watchers of a controller have missed.
+    readTroubles(installation, [...new Set([...functionNames, resyncQueue])], { folder, signal }),
     Promise.all(queuesOf(wanted, controller === undefined).map((one) => readQueue(installation, one, signal))),
     Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
   ]);
-  // A deployment whose functions cannot be read still has a status.
-  const senderCheck = await installation.senderCheck().catch(() => undefined);
   const functions = functionNames.map((name) => {
-    return { name, ...troubles.healthOf(name, paused?.includes(name)) };
+    return { name, ...troubles.healthOf(name, paused?.includes(name)), times: troubles.times.of(name) };
   });
   const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
   const others = [
     ...(notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`]),
     ...misnamed,
   ];
-  // On AWS the log of the resync is read with those of all controllers only.
-  const resync = controller !== undefined && installation.on === 'AWS' ? {} : { resync: troubles.resync };
-  const { problems, unknown, line, lag } = judge({ clusters, queues, functions, paused, others, ...resync });
-  if (output === 'json') printJson({ clusters, queues, functions, paused, ...resync, senderCheck });
-  else {
-    const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
-    const resume = (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
-    const tables = statusLines(clusters, queues, functions);
-    // In a pipe the lines are the tables alone.
-    const first = process.stdout.isTTY === true ? [line, lag, ''] : [];
-    printLines([...first, ...tables, ...(resume.length === 0 ? [] : ['', ...resume]), ...off], colourOf);
-  }
-  for (const one of unknown) printError(one, () => 'yellow');
-  for (const one of problems) printError(one, () => 'red');
-  return problems.length === 0 ? 0 : 1;
+  const system = { clusters, queues, functions, paused, others, resync: troubles.resync(controller) };
+  // A deployment whose functions cannot be read still has a status.
+  const senderCheck = await installation.senderCheck().catch(() => undefined);
+  return { ...system, senderCheck, verdict: judge(system) };
 }
 
 async function readNamed(
@@ -172,18 +205,13 @@ async function readNamed(
 
 type QueuePair = { readonly name: string; readonly queue: string; readonly deadLetterQueue: string };
 
-const sharedQueues: readonly QueuePair[] = [
-  { name: timersQueue, queue: timersQueue, deadLetterQueue: timersDeadLetterQueue },
-  { name: resyncQueue, queue: resyncQueue, deadLetterQueue: resyncDeadLetterQueue },
-];
-
 function queuesOf(controllers: readonly { readonly name: string }[], withShared: boolean): readonly QueuePair[] {
-  const own = controllers.map(({ name }) => ({
+  const names = [...controllers.map(({ name }) => name), ...(withShared ? sharedQueues.keys() : [])];
+  return names.map((name) => ({
     name,
-    queue: controllerQueue(name),
-    deadLetterQueue: controllerDeadLetterQueue(name),
+    queue: sharedQueues.has(name) ? name : controllerQueue(name),
+    deadLetterQueue: sharedQueues.get(name) ?? controllerDeadLetterQueue(name),
   }));
-  return withShared ? [...own, ...sharedQueues] : own;
 }
 
 async function readQueue(

@@ -1,8 +1,9 @@
 // The verdict of `outrigger status`: what is wrong, what is not known, and one line about both. Pure.
-import { resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { clusterHealth, functionText, queueHealth } from '../../console/health.ts';
 import { missedText } from '../../console/problems.ts';
+import { averageMs, type ControllerTimes } from '../../console/run-times.ts';
 import type { ResyncRun, Tone } from '../../console/wire.ts';
+import { sharedQueues } from '../dead-letter-queues.ts';
 import { ageText } from '../terminal.ts';
 import { formatFailure, formatPolicyDenied } from './cluster-status.ts';
 import { type NamedCluster, type NamedFunction, type NamedQueue, overdueLines } from './status-lines.ts';
@@ -14,20 +15,24 @@ export type Read = {
   readonly functions: readonly NamedFunction[];
   readonly paused: readonly string[] | undefined;
   readonly others: readonly string[];
-  /** The last run; undefined if none was read, and absent if none was to be read. */
-  readonly resync?: ResyncRun | undefined;
+  /** The last run; undefined if none was read. */
+  readonly resync: ResyncRun | undefined;
 };
 
-/** The lines of what is wrong and of what is not known, the first line, and what waits and what was missed. */
+/**
+ * The lines of what is wrong and of what is not known, the first line, what waits and what was missed, and the slowest
+ * controller with the parts of its time, if one has run.
+ */
 export type Verdict = {
   readonly problems: readonly string[];
   readonly unknown: readonly string[];
   readonly line: string;
   readonly lag: string;
+  readonly slowest?: { readonly controller: string } & ControllerTimes;
 };
 
 /** Judges a system. */
-export function judge({ clusters, queues, functions, paused, others, ...more }: Read): Verdict {
+export function judge({ clusters, queues, functions, paused, others, resync }: Read): Verdict {
   const objects = clusters.flatMap(({ controllers = [] }) => controllers);
   // A function whose failing objects are named is no other problem.
   const failing = new Set(objects.filter((one) => one.failing > 0).map(({ controller }) => controller));
@@ -49,26 +54,27 @@ export function judge({ clusters, queues, functions, paused, others, ...more }: 
   ];
   const ready = `${sum(objects.map((one) => one.ready ?? 0))} of ${sum(objects.map((one) => one.objects))}`;
   const line = counts.length === 0 ? `All is well: ${ready} objects are Ready` : counts.join(', ');
-  return { problems, unknown, line, lag: lagOf({ clusters, queues, ...more }) };
+  return { problems, unknown, line, lag: lagOf({ clusters, queues, resync }), ...slowestOf(functions) };
 }
 
-/** Their messages are no keys that wait for a controller. */
-const sharedQueues: readonly string[] = [timersQueue, resyncQueue];
+function slowestOf(functions: readonly NamedFunction[]): Pick<Verdict, 'slowest'> {
+  const timed = functions.flatMap(({ name, times }) => (times === undefined ? [] : { controller: name, ...times }));
+  const [slowest] = timed.toSorted((a, b) => averageMs(b) - averageMs(a));
+  return slowest === undefined ? {} : { slowest };
+}
 
 /** Says how many keys wait, since when a change does, and what the resync found that no event had brought. */
-function lagOf({ clusters, queues, ...more }: Pick<Read, 'clusters' | 'queues' | 'resync'>): string {
+function lagOf({ clusters, queues, resync }: Pick<Read, 'clusters' | 'queues' | 'resync'>): string {
   const seconds = clusters.flatMap(({ controllers = [] }) => controllers.map(({ oldestSeconds = 0 }) => oldestSeconds));
-  const keys = queues.flatMap(({ name, queued }) => (sharedQueues.includes(name) ? [] : [queued]));
+  // Messages of timers and resync are no keys that wait for a controller.
+  const keys = queues.flatMap(({ name, queued }) => (sharedQueues.has(name) ? [] : [queued]));
   const behind = keys.includes(undefined) ? 'not known' : (some(sum(keys.map((one = 0) => one)), 'key')[0] ?? '0 keys');
   const longest = Math.max(0, ...seconds);
   const oldest = longest === 0 ? '' : `, the oldest change for ${ageText(longest)}`;
   const unread = clusters.filter(({ controllers, decommissioning }) => controllers === undefined && !decommissioning);
   const unknown = unread.length === 0 ? '' : `, changes not known for ${some(unread.length, 'cluster')[0]}`;
-  const waiting = `behind: ${behind}${oldest}${unknown}`;
-  if (!('resync' in more)) return waiting;
-  const { resync } = more;
   const missed = resync === undefined ? 'not known: no resync was read' : missedText(resync, `of ${resync.run}`);
-  return `${waiting}; missed: ${missed}`;
+  return `behind: ${behind}${oldest}${unknown}; missed: ${missed}`;
 }
 
 function sum(numbers: readonly number[]): number {

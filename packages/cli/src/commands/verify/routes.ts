@@ -7,6 +7,7 @@ import { toError } from 'outrigger/internal/core/errors';
 import { controllerQueue, resyncQueue, timersQueue, wakeFunction } from 'outrigger/internal/core/names';
 import { type Probe, probeEntry } from 'outrigger/internal/sqs/probe';
 import { createSend } from 'outrigger/internal/sqs/send';
+import { functionNames } from '../../aws/wakes.ts';
 import { disposable } from '../command.ts';
 import type { Installation } from '../installation.ts';
 
@@ -24,14 +25,12 @@ export function stepsOf({ from, last }: Route): readonly (readonly [left: number
 
 /** Lists the routes: of every function, except timers, which is on all of them. */
 export function routesOf(registry: readonly ControllerDefinition[]): readonly Route[] {
-  const own = registry.map(({ name }) => ({ from: name, last: name }));
   const waking = registry.find(({ declaration }) => declaration.wakes.length > 0);
-  const [first] = own;
-  return [
-    ...own,
-    ...(first === undefined ? [] : [{ from: resyncQueue, last: first.last }]),
-    ...(waking === undefined ? [] : [{ from: wakeFunction, last: waking.name }]),
-  ];
+  return functionNames(registry).flatMap((from) => {
+    const shared = from === wakeFunction ? waking : registry[0];
+    const last = registry.find(({ name }) => name === from) ?? shared;
+    return from === timersQueue || last === undefined ? [] : [{ from, last: last.name }];
+  });
 }
 
 /** Sends a probe on each route. Returns the id of all of them, and why some were not sent. Never rejects. */

@@ -4,10 +4,10 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { unlessAborted } from 'outrigger/internal/core/async';
 import { toError, UserError } from 'outrigger/internal/core/errors';
-import { resyncQueue, timersQueue, wakeFunction } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { sleep } from 'outrigger/internal/core/time';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { functionNames, sharedFunctions } from '../../aws/wakes.ts';
 import { createObjectCache, type ObjectCache } from '../../dev/object-cache.ts';
 import { createActions, type Operator } from '../actions.ts';
 import { createFlowReader } from '../flow.ts';
@@ -42,6 +42,8 @@ export type StageDeps = PastDeps & {
   readonly watcherOf: (client: KubeClient, signal: AbortSignal) => Promise<WatcherFacts>;
   /** Reads the runs and the crashes that a function has logged since the last call. */
   readonly newLines: (name: string, signal: AbortSignal) => Promise<readonly LogLine[]>;
+  /** Reads how often Lambda has refused to run functions in the last 15 minutes, by name. */
+  readonly throttlesOf: (names: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** Ends everything. */
   readonly signal: AbortSignal;
 };
@@ -50,6 +52,8 @@ export type StageDeps = PastDeps & {
 const tableSeconds = 5;
 const logSeconds = 5;
 const watcherSeconds = 30;
+/** CloudWatch counts by the minute, and each read of a metric costs. */
+const throttleSeconds = 60;
 const connectSeconds = 20;
 /** A page reads the flow every two seconds. */
 const openMilliseconds = 15_000;
@@ -72,13 +76,12 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   const { name, sqs, urlPrefix, operator, signal } = deps;
   const live = createLiveObjects(controllers, { logDelayMilliseconds });
   const { history } = live;
-  const wakers = controllers.some(({ declaration }) => declaration.wakes.length > 0) ? [wakeFunction] : [];
-  const sharedFunctions = [timersQueue, resyncQueue, ...wakers];
-  const functions = [...controllers.map((one) => one.name), ...sharedFunctions];
+  const functions = functionNames(controllers);
   const members = new Map<string, Member>();
   const problems = new Map<string, string>();
   let table: readonly (ClusterFacts & { readonly name: string })[] = [];
   let lastReadAt = 0;
+  let throttlesReadAt = 0;
   const isOpen = () => Date.now() - lastReadAt < openMilliseconds;
 
   function leave(cluster: string): void {
@@ -142,6 +145,12 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     );
   }
 
+  async function followThrottles(): Promise<void> {
+    if (!isOpen() || Date.now() - throttlesReadAt < throttleSeconds * 1000) return;
+    throttlesReadAt = Date.now();
+    history.troubles.setThrottles(functions, await deps.throttlesOf(functions).catch(toError));
+  }
+
   async function followWatchers(): Promise<void> {
     if (!isOpen()) return;
     const isDue = ({ watcherReadAt }: Member) => Date.now() - watcherReadAt >= watcherSeconds * 1000;
@@ -169,6 +178,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   void repeat('The clusters table cannot be read', tableSeconds, followTable);
   void repeat('The log of the functions cannot be read', logSeconds, followLogs);
   void repeat('Watchers', logSeconds, followWatchers);
+  void repeat('Throttles', logSeconds, followThrottles);
 
   function clusterFlow({ name: cluster, ...one }: (typeof table)[number]): ClusterFlow {
     const problem = one.problem ?? problems.get(cluster);
@@ -198,7 +208,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     read: async () => ({
       clusters: table.map(clusterFlow),
       notes: [...notes.values()],
-      shared: sharedFunctions.map((name) => ({
+      shared: sharedFunctions(controllers).map((name) => ({
         name,
         health: history.troubles.healthOf(name, false, Date.now() - troubleMilliseconds),
       })),

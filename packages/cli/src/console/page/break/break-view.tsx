@@ -13,6 +13,7 @@ const chosen = signal<number>(8);
 export function BreakView() {
   const [latest] = experiments.value;
   const running = latest !== undefined && latest.endedAt === undefined ? latest : undefined;
+  const blocked = running && `${titleOf(running.fault)} runs: one fault at a time, until every change is reconciled`;
   const byPart = Map.groupBy(faults.value, ({ part }) => part);
   return (
     <div class="break">
@@ -58,8 +59,11 @@ export function BreakView() {
                     type="button"
                     class="button small"
                     aria-label={`${running?.fault === fault.name ? 'Running' : 'Break'}: ${fault.title}`}
-                    disabled={running !== undefined}
-                    onClick={() => void breakIt(fault)}
+                    // A button that is disabled has no focus, and a reader would not get the reason.
+                    aria-disabled={blocked !== undefined}
+                    aria-description={blocked}
+                    title={blocked}
+                    onClick={() => blocked === undefined && void breakIt(fault)}
                   >
                     <Icon name="bolt" />
                     {running?.fault === fault.name ? 'Running' : 'Break'}

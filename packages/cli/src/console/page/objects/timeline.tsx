@@ -160,11 +160,12 @@ function Run({ id, run }: { readonly id: string; readonly run: TimelineEntry }) 
 }
 
 /** What the waterfall does not show of the requests. */
-function requestsText({ requests = 0, trace, traceId }: TimelineEntry): string {
+function requestsText({ requests = 0, requestMs, trace, traceId }: TimelineEntry): string {
   if (trace !== undefined)
     return requests > trace.requests.length ? ` · the first ${trace.requests.length} of ${requests} requests` : '';
   const number = requests === 1 ? '1 request' : `${requests} requests`;
-  const known = requests === 0 ? '' : ` · ${number}, times not known`;
+  const took = requestMs === undefined ? 'times not known' : `${duration(requestMs)} in all`;
+  const known = requests === 0 ? '' : ` · ${number}, ${took}`;
   return traceId === undefined ? known : `${known} · trace ${traceId}`;
 }
 
