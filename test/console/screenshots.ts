@@ -1,7 +1,8 @@
 // Takes the pictures of docs/console and README: `npm run screenshots`. With `-- FOLDER` also each view at three widths
 // in both themes into that folder, for a person alone. Pictures change with fonts and browsers, so they are looked at by
-// a person and not compared; tests take them too, of the system that they have (browser/dev.test.ts).
-import { mkdir, writeFile } from 'node:fs/promises';
+// a person and not compared; tests take them too, of the system that they have (browser/dev.test.ts). recordings.ts has
+// those that move.
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { readPage } from '@outrigger/cli/console/server/page-files';
 import { startConsole } from '@outrigger/cli/console/server/server';
@@ -11,7 +12,6 @@ import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
-import { animatedPng } from './animated-png.ts';
 import { openPage, startBrowser } from './browser/chromium.ts';
 import { startDevProcess } from './browser/dev-process.ts';
 import { stagePicture, thousandTanks } from './picture-sources.ts';
@@ -21,10 +21,8 @@ export const localPictures = [
   ...['flow-light', 'flow-dark', 'object-light', 'timeline-dark', 'dead-letter-dark', 'break-light'],
 ] as const;
 export const memoryPictures = ['objects-dark', 'stage-light'] as const;
-/** An animated picture of a local system. */
-export const recording = 'break-it';
 /** The figure of the console when each object is Ready. */
-const allReady = '.figure.good';
+export const allReady = '.figure.good';
 
 /** With these options a failing object has its dead letter after some seconds: the pantry has no dragonfruit. */
 export const pictureOptions: readonly string[] = [
@@ -58,14 +56,7 @@ export async function takeLocalPictures(
   for (const page of [light, dark]) await page.locator(allReady).first().waitFor({ timeout: 120_000 });
   await take(light, 'flow-light');
   await take(dark, 'flow-dark');
-  await client.request({
-    method: 'POST',
-    path: collectionPath(Ingredient, 'default'),
-    body: {
-      ...{ apiVersion: Ingredient.apiVersion, kind: Ingredient.kind, metadata: { name: 'risotto-dragonfruit' } },
-      spec: { item: 'dragonfruit', amount: 1, unit: 'piece' },
-    },
-  });
+  await addDragonfruit(client);
   await light.locator('.activity li').filter({ hasText: 'risotto-dragonfruit' }).first().waitFor({ timeout: 30_000 });
   await dark
     .getByText(/^\d+ dead$/)
@@ -100,39 +91,22 @@ export async function takeLocalPictures(
   await Promise.all([light.close(), dark.close()]);
 }
 
-/** Records an edit, and a watcher that is killed while objects are edited: no change is lost. */
-export async function takeRecording({ url, client, browser }: PicturedSystem, folder: string): Promise<void> {
-  const { page } = await openPage(browser, url, { width: 1000 });
-  const frames: { readonly png: Buffer; readonly milliseconds: number }[] = [];
-  const record = async (count: number, milliseconds = 500) => {
-    for (let frame = 0; frame < count; frame += 1) {
-      frames.push({ png: await page.screenshot({ clip: { x: 0, y: 0, width: 1000, height: 620 } }), milliseconds });
-      await new Promise((resolve) => setTimeout(resolve, 400));
-    }
-  };
-  await page.locator(allReady).first().waitFor({ timeout: 120_000 });
-  await record(1, 1_500);
-  await using editing = startEditor(client);
-  await record(5);
-  await page.getByRole('link', { name: 'Break it' }).click();
-  await page.getByLabel('Broken for').selectOption('8 seconds');
-  await page.getByRole('button', { name: 'Break: Kill the watcher' }).click();
-  const result = page.getByRole('region', { name: 'Experiment', exact: true });
-  await result.getByText('Broken').waitFor();
-  await record(2, 1_200);
-  await page.getByRole('link', { name: 'Flow' }).click();
-  await record(6);
-  await editing.stop();
-  await page.getByRole('link', { name: 'Break it' }).click();
-  await result.getByText('Converged').first().waitFor({ timeout: 80_000 });
-  await record(1, 4_000);
-  await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, `${recording}.png`), animatedPng(frames));
-  await page.close();
+/** Adds an object that fails for ever, with `pictureOptions`. */
+export async function addDragonfruit(client: KubeClient): Promise<void> {
+  await client.request({
+    method: 'POST',
+    path: collectionPath(Ingredient, 'default'),
+    body: {
+      apiVersion: Ingredient.apiVersion,
+      kind: Ingredient.kind,
+      metadata: { name: 'risotto-dragonfruit' },
+      spec: { item: 'dragonfruit', amount: 1, unit: 'piece' },
+    },
+  });
 }
 
 /** Changes the levels of the tanks until it is stopped, so that the plots have something to show. */
-function startEditor(client: KubeClient): AsyncDisposable & { stop(): Promise<void> } {
+export function startEditor(client: KubeClient): AsyncDisposable & { stop(): Promise<void> } {
   let isStopped = false;
   const edits = (async () => {
     for (let edit = 0; !isStopped; edit += 1) {
@@ -187,22 +161,23 @@ async function takeEachView({ url, browser }: PicturedSystem, folder: string): P
     }
 }
 
+/** Connects to the API server of a local system until `parts` end. */
+export async function connect(parts: AsyncDisposableStack, kubeconfig: string): Promise<KubeClient> {
+  const signal = AbortSignal.timeout(600_000);
+  const cluster = await openCluster(path.dirname(kubeconfig), { file: kubeconfig, signal });
+  parts.defer(() => cluster.close());
+  return cluster.client;
+}
+
 if (import.meta.main) {
   const folder = path.resolve(import.meta.dirname, '../../docs/console');
   await using parts = new AsyncDisposableStack();
   const browser = await startBrowser();
   parts.defer(() => browser.close());
   await takeMemoryPictures(browser, folder);
-  const start = async (options: readonly string[]): Promise<PicturedSystem> => {
-    const { url, kubeconfig } = parts.use(await startDevProcess(options));
-    const signal = AbortSignal.timeout(600_000);
-    const cluster = await openCluster(path.dirname(kubeconfig), { file: kubeconfig, signal });
-    parts.defer(async () => cluster.close());
-    return { url, client: cluster.client, browser };
-  };
-  const system = await start(pictureOptions);
+  const { url, kubeconfig } = parts.use(await startDevProcess(pictureOptions));
+  const system = { url, client: await connect(parts, kubeconfig), browser };
   await takeLocalPictures(system, folder, { plotSeconds: 30 });
   const [eachView] = process.argv.slice(2);
   if (eachView !== undefined) await takeEachView(system, eachView);
-  await takeRecording(await start([]), folder);
 }

@@ -10,9 +10,9 @@ type Ended = { readonly status: number; readonly isRestored: boolean; readonly a
 const limitMilliseconds = 120_000;
 const leave = '\u001b[?1049l';
 
-/** Starts a program on a terminal of 24 lines and 80 columns, without the variables of CI. */
+/** Starts a program on a terminal of 24 lines and 80 columns in colour, without the variables of CI. */
 export function startOnTerminal(argv: readonly string[], cwd = process.cwd()) {
-  const env = { ...process.env, CI: undefined, TERM: 'xterm-256color' };
+  const env = { ...process.env, CI: undefined, NO_COLOR: undefined, TERM: 'xterm-256color' };
   const child = spawn('python3', [path.join(import.meta.dirname, 'terminal.py'), ...argv], { cwd, env });
   let output = '';
   const listeners = new Set<() => void>();
@@ -22,8 +22,8 @@ export function startOnTerminal(argv: readonly string[], cwd = process.cwd()) {
   });
   child.stderr.pipe(process.stderr);
   // Each picture begins at the first line.
-  const lines = () =>
-    (output.split('\u001b[H').at(-1) ?? '').split('\r\n').map((line) => stripVTControlCharacters(line).trimEnd());
+  const linesAt = (place: number) => (output.split('\u001b[H').at(place) ?? '').split('\r\n');
+  const lines = () => linesAt(-1).map((line) => stripVTControlCharacters(line).trimEnd());
   return {
     /** Resolves with the lines of a picture that is as wanted. */
     screen: async (isWanted: (lines: readonly string[]) => boolean) =>
@@ -38,6 +38,8 @@ export function startOnTerminal(argv: readonly string[], cwd = process.cwd()) {
         listeners.add(look);
         look();
       }),
+    /** The lines of the last picture that is complete, with their control sequences. */
+    painted: () => linesAt(-2),
     press: (key: string) => void child.stdin.write(key),
     resize: (rows: number, columns: number) => void child.stdin.write(Buffer.from([0, rows, columns])),
     ended: once(child, 'close').then((): Ended => {

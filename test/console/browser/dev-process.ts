@@ -7,6 +7,12 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
+/** The arguments of node that start the command with the samples, from the root of the repository. */
+export function devArguments(folder: string, options: readonly string[]): readonly string[] {
+  const samples = ['--apply', 'infra/kubernetes/samples'];
+  return ['packages/cli/bin/outrigger.js', 'dev', ...samples, '--folder', folder, ...options];
+}
+
 /** A running `outrigger dev`: the URL of the console, as it prints it, and files of its folder. */
 export type DevProcess = AsyncDisposable & {
   readonly url: string;
@@ -19,15 +25,7 @@ export async function startDevProcess(options: readonly string[] = []): Promise<
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-console-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const argv = [
-    'packages/cli/bin/outrigger.js',
-    'dev',
-    '--apply',
-    'infra/kubernetes/samples',
-    '--folder',
-    folder,
-    ...options,
-  ];
+  const argv = devArguments(folder, options);
   const dev = spawn(process.execPath, argv, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   parts.defer(async () => {
     if (dev.exitCode !== null) return;
