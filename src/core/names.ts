@@ -107,6 +107,26 @@ export const timersQueue = 'timers';
 export const timersDeadLetterQueue = 'timers-dlq';
 export const resyncQueue = 'resync';
 export const resyncDeadLetterQueue = 'resync-dlq';
+
+/** A queue with its dead-letter queue, and the name of the function that receives its messages. */
+export type QueuePair = { readonly name: string; readonly queue: string; readonly deadLetterQueue: string };
+
+/** The queues that belong to no controller. */
+export const sharedQueues: readonly QueuePair[] = [
+  { name: timersQueue, queue: timersQueue, deadLetterQueue: timersDeadLetterQueue },
+  { name: resyncQueue, queue: resyncQueue, deadLetterQueue: resyncDeadLetterQueue },
+];
+
+/** Lists every queue of a deployment: those of its controllers, and then the shared ones. */
+export function queuesOf(controllers: readonly { readonly name: string }[]): readonly QueuePair[] {
+  const own = controllers.map(({ name }) => ({
+    name,
+    queue: controllerQueue(name),
+    deadLetterQueue: controllerDeadLetterQueue(name),
+  }));
+  return [...own, ...sharedQueues];
+}
+
 /** The function of events outside of the clusters. It has no queue. */
 export const wakeFunction = 'wake';
 

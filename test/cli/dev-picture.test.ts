@@ -17,7 +17,7 @@ const flowOf = (name: string, fields: Partial<ControllerFlow> = {}): ControllerF
 });
 const stateOf = (controllers: readonly ControllerFlow[], fields: Partial<PictureState> = {}): PictureState => ({
   ...{ seconds: 12, url, rows: [rowOf('foos.example.com/default/a')], faults: [], shows: 'problems', said: 'saved' },
-  flow: { at: 0, changesPerSecond: 0, waitingTimers: 0, clusters: [], controllers },
+  flow: { at: 0, changesPerSecond: 0, waitingTimers: 0, sharedDeadLetters: 0, clusters: [], controllers },
   ...{ runs: new Map([['foo', [0, 1, 4]]]), log: ['first', 'second', 'last'], ...fields },
 });
 const shown = (state: PictureState, columns = 80, rows = 12) =>

@@ -27,7 +27,7 @@ it('dead letters and announced timers are shown, and an action waits for the rea
   const done = { message: 'reconciled', key: `foo:${id}`, cause: 'change', outcome: 'done' };
   history.addLogLine(JSON.stringify({ ...done, nextCause: 'requeue', dueAt: 1_030 }), 'foo');
 
-  // The other two queues of dead letters do not exist. The first reason stands for both.
+  // The other queues of dead letters do not exist. The first reason stands for all.
   const reader = createDeadLetterReader([foo, waterTank], { sqs, urlPrefix, history });
   const dead = { queue: 'foo-dlq.fifo', state: 'dead', messageId: 'm-1', reason: 'exhausted', id };
   const timer = { queue: 'timers', state: 'timer', id, controller: 'foo', cause: 'requeue', dueAt: 1_030_000 };
@@ -35,7 +35,10 @@ it('dead letters and announced timers are shown, and an action waits for the rea
   const reading = reader.read(signal);
   const taken = reader.exclusively(async () => await drain('foo-dlq.fifo'));
   await expect(failed).rejects.toThrow('no');
-  expect(await reading).toMatchObject({ messages: [dead, timer], unread: ['water-tank-dlq.fifo', 'timers-dlq'] });
+  expect(await reading).toMatchObject({
+    messages: [dead, timer],
+    unread: ['water-tank-dlq.fifo', 'timers-dlq', 'resync-dlq'],
+  });
   expect((await reading).notes?.filter((note) => note.startsWith('Dead letters'))).toEqual([
     expect.stringMatching(/^Dead letters cannot be read: water-tank-dlq\.fifo: .*queue does not exist/),
   ]);
@@ -48,7 +51,7 @@ it('dead letters are received once for a page that shows them, again when there 
   await using parts = new AsyncDisposableStack();
   const { create, sqs, urlPrefix, stop } = await startTestQueues();
   parts.defer(stop);
-  await create('foo-dlq.fifo', 'timers-dlq');
+  await create('foo-dlq.fifo', 'timers-dlq', 'resync-dlq');
   const send = async (name: string) =>
     await createSend(sqs, urlPrefix)(
       'foo-dlq.fifo',
@@ -93,7 +96,7 @@ it('of a queue with more than 100 dead letters 100 are shown, with the number of
   await using parts = new AsyncDisposableStack();
   const { create, sqs, urlPrefix, stop } = await startTestQueues();
   parts.defer(stop);
-  await create('foo-dlq.fifo', 'timers-dlq');
+  await create('foo-dlq.fifo', 'timers-dlq', 'resync-dlq');
   const letters = Array.from({ length: 103 }, (_, index) => ({
     ...{ body: 'no message', groupId: `${index}`, deduplicationId: `${index}` },
   }));

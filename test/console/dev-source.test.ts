@@ -3,8 +3,10 @@
 import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { startWorkloads } from '@outrigger/apiserver/workloads/workloads';
 import { createDevSource } from '@outrigger/cli/console/dev/dev-source';
+import { problemsOf } from '@outrigger/cli/console/problems';
+import { readChildren } from '@outrigger/cli/console/resource-tree';
 import type { ConsoleSource } from '@outrigger/cli/console/source';
-import type { TreeNode } from '@outrigger/cli/console/wire';
+import type { Flow, TreeNode } from '@outrigger/cli/console/wire';
 import { createObjectCache } from '@outrigger/cli/dev/object-cache';
 import { startCluster, startQueueServer } from '@outrigger/cli/dev/servers';
 import type { Dev } from '@outrigger/cli/dev/system';
@@ -14,6 +16,8 @@ import { Foo, foo } from '../../src/controllers/foo.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { ownerUidLabel, reconcileRequestedAnnotation } from '../../src/core/names.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
@@ -43,7 +47,7 @@ beforeAll(async () => {
   queueServer = await startQueueServer(parts, { queueEndpoint: undefined, queuePort: 0, signal });
   simulators = await startSimulators(parts);
   // Those of the other controllers do not exist.
-  const names = ['foo.fifo', 'foo-dlq.fifo', 'timers', 'timers-dlq'];
+  const names = ['foo.fifo', 'foo-dlq.fifo', 'timers', 'timers-dlq', 'resync-dlq'];
   const create = async (name: string) => {
     const Attributes = name.endsWith('.fifo') ? { FifoQueue: 'true' } : {};
     const created = await queueServer.client.send(new CreateQueueCommand({ QueueName: `dev-${name}`, Attributes }));
@@ -103,24 +107,49 @@ it('the messages of the local queues are shown where they are, without a receive
   await send('foo.fifo', [entry('waits')], { signal });
   await client.send(new SendMessageCommand({ QueueUrl: queues.timers, MessageBody: body('due'), DelaySeconds: 60 }));
   await send('foo-dlq.fifo', [{ ...entry('dead'), attributes: { reason: 'exhausted', error: 'boom' } }], { signal });
+  await send('timers-dlq', [{ body: body('due') }], { signal });
+  await send('resync-dlq', [{ body: 'a list' }], { signal });
   const shown = async () =>
     (await source.queues(signal)).messages.map(({ queue, state, body }) => ({ queue, state, body }));
   const expected = [
     { queue: 'foo.fifo', state: 'in flight', body: body('taken') },
     { queue: 'foo.fifo', state: 'waiting', body: body('waits') },
-    { queue: 'foo-dlq.fifo', state: 'dead', body: body('dead') },
     { queue: 'timers', state: 'timer', body: body('due') },
+    { queue: 'foo-dlq.fifo', state: 'dead', body: body('dead') },
+    { queue: 'timers-dlq', state: 'dead', body: body('due') },
+    { queue: 'resync-dlq', state: 'dead', body: 'a list' },
   ];
   expect(await shown()).toEqual(expected);
   expect(await shown()).toEqual(expected);
   const { messages, unread } = await source.queues(signal);
-  expect(messages[2]).toMatchObject({ reason: 'exhausted', error: 'boom' });
-  expect(unread).toEqual(['water-tank.fifo', 'water-tank-dlq.fifo', 'ingredient.fifo', 'ingredient-dlq.fifo']);
+  expect(messages[3]).toMatchObject({ reason: 'exhausted', error: 'boom' });
+  expect(unread).toEqual(['water-tank.fifo', 'ingredient.fifo', 'water-tank-dlq.fifo', 'ingredient-dlq.fifo']);
   const flow = await source.flow(signal);
   expect(flow).toMatchObject({
     clusters: [{ name: 'local', paused: true, health: { state: 'down', tone: 'bad' } }],
   });
   expect(flow.controllers[0]).toMatchObject({ name: 'foo', queued: 1, inFlight: 1, deadLetters: 1 });
+  const { sharedDeadLetters, ...others } = { ...flow, controllers: flow.controllers.slice(0, 1) };
+  const texts = (of: Flow) => problemsOf(of, []).map(({ text }) => text);
+  expect(sharedDeadLetters).toBe(2);
+  expect(texts({ ...others, sharedDeadLetters: 2 })).toContain('3 dead letters');
+  expect(texts(others)).toContain('queues: not known: they cannot be read');
+});
+
+it('a kind of children that may not be listed is named, and is not a kind without objects', async () => {
+  const { client } = cluster;
+  const request: KubeClient['request'] = async (asked) => {
+    if (asked.path.includes('/deployments')) throw new ApiError(asked.path, 403, undefined);
+    return await client.request(asked);
+  };
+  const object = parseObject(await getObject(client, Foo, { namespace: 'default', name: 'example' }));
+  const read = async (as: KubeClient) =>
+    await readChildren({ cluster: 'local', client: as }, object, foo.declaration.owns, signal);
+  expect(await read({ ...client, request })).toEqual({
+    children: [],
+    unlisted: ['may not list deployments.apps'],
+  });
+  expect(await read(client)).toEqual({ children: [], unlisted: [] });
 });
 
 it('the detail of an object has its children two levels deep, with the state of each', async () => {

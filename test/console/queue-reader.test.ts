@@ -11,7 +11,7 @@ it('of a local queue with more than 200 dead letters 200 are read, with the numb
     return Response.json({ messages: { ready, delayed: [], inflight: [] } });
   });
   onTestFinished(() => void vi.unstubAllGlobals());
-  const names = ['foo.fifo', 'foo-dlq.fifo', 'timers', 'timers-dlq'];
+  const names = ['foo.fifo', 'foo-dlq.fifo', 'timers', 'timers-dlq', 'resync-dlq'];
   const queues = Object.fromEntries(names.map((name) => [name, `http://sqs/1/${name}`]));
   const read = createQueueReader([foo], { endpoint: 'http://sqs', queues });
   const { messages, more, unread } = await read(new AbortController().signal);

@@ -34,6 +34,7 @@ it('a past that cannot be read is noted with its object, read again, and the not
     ...{
       name: 'prod',
       project: 'outrigger',
+      at: ' --stage prod',
       sqs,
       urlPrefix: 'http://127.0.0.1:9/111122223333/outrigger-prod-',
       signal,

@@ -71,7 +71,7 @@ describe('the page', () => {
   });
 
   it('anything is found by its name from every view, with the keyboard alone, and the URL has the text', async () => {
-    const flow = { at: 0, changesPerSecond: 1, waitingTimers: 0 };
+    const flow = { at: 0, changesPerSecond: 1, waitingTimers: 0, sharedDeadLetters: 0 };
     const clusters = ['berlin', 'lisbon'].map((name) => ({ name, health: healthOf('working') }));
     const controller = { ...failing, name: 'water-tank', kind: 'WaterTank', health: healthOf('working') };
     fake.source.setFlow({ ...flow, clusters, controllers: [controller] });
@@ -118,7 +118,7 @@ describe('the page', () => {
       name: name(index),
       health: index === 44 ? healthOf('unreachable', 'no response') : healthOf('working', 'last seen 4 s ago'),
     }));
-    fake.source.setFlow({ at: 0, changesPerSecond: 1, waitingTimers: 0, clusters, controllers });
+    fake.source.setFlow({ at: 0, changesPerSecond: 1, waitingTimers: 0, sharedDeadLetters: 0, clusters, controllers });
     const { page } = await openPage(fake.browser, fake.running.url, { width: 390 });
     const matrix = page.getByRole('region', { name: 'Clusters by controllers' });
     const rows = async () => await matrix.locator('th[scope=row] a').allInnerTexts();
@@ -152,7 +152,7 @@ describe('the page', () => {
   });
 
   it('the verdict comes first: all is well, or the number of problems with links to them', async () => {
-    const flow = { at: 0, changesPerSecond: 1, waitingTimers: 0 };
+    const flow = { at: 0, changesPerSecond: 1, waitingTimers: 0, sharedDeadLetters: 0 };
     const controller = { name: 'tank', kind: 'WaterTank', queued: 0, deadLetters: 0, reconcilesPerSecond: 1 };
     const working = { ...controller, failuresPerSecond: 0, health: healthOf('working') };
     fake.source.put(tank('south'));
@@ -193,10 +193,11 @@ describe('the page', () => {
       tone: 'good' as const,
     });
     const tree = { ...child(one), kind: 'WaterTank', children: [child(one), child(two)] };
-    for (const name of [one, two]) fake.source.put(tank(name), { tree });
+    for (const name of [one, two]) fake.source.put(tank(name), { tree, unlisted: ['may not list pods'] });
     const busy = { ...failing, queued: 1_234, deadLetters: 1_234, oldestAt: Date.now() - 91_000, health: failed };
     fake.source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, waitingTimers: 0, clusters: [{ name: 'a', health: healthOf('working') }] },
+      ...{ at: 0, changesPerSecond: 1, waitingTimers: 0, sharedDeadLetters: 0 },
+      clusters: [{ name: 'a', health: healthOf('working') }],
       controllers: [one, two].map((name) => ({ ...busy, name, kind: 'WaterTank' })),
     });
     const all = async (selector: string, map: string) =>
@@ -216,6 +217,7 @@ describe('the page', () => {
     await fake.page.getByRole('link', { name: two }).click();
     const nodes = async () => new Set(await all('.node-name', '(one) => one.textContent')).size;
     await eventually(nodes, (number) => expect(number).toBe(2));
+    await fake.page.getByText('Not known: may not list pods').waitFor();
   });
 
   it('the keyboard alone opens an object, and chooses its tabs', async () => {
@@ -365,6 +367,7 @@ describe('the page', () => {
         at: 0,
         changesPerSecond: 1,
         waitingTimers: 2,
+        sharedDeadLetters: 0,
         p50Ms: 10,
         p99Ms: 20,
         notes: ['a note'],

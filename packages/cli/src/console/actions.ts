@@ -5,7 +5,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { UserError } from 'outrigger/internal/core/errors';
 import type { ReconcileKey } from 'outrigger/internal/core/key';
-import { controllerDeadLetterQueue, pausedAnnotation, timersDeadLetterQueue } from 'outrigger/internal/core/names';
+import { pausedAnnotation, queuesOf } from 'outrigger/internal/core/names';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { objectPath } from 'outrigger/internal/kube/client/path';
 import { getObject } from 'outrigger/internal/kube/client/read';
@@ -56,7 +56,7 @@ export function createActions(
   { clientOf, sqs, urlPrefix, dryRun, pauseController, pauseCluster }: ActionDeps,
 ): ConsoleSource['act'] {
   const send = createSend(sqs, urlPrefix);
-  const letterQueues = [...controllers.map(({ name }) => controllerDeadLetterQueue(name)), timersDeadLetterQueue];
+  const letterQueues = queuesOf(controllers).map(({ deadLetterQueue }) => deadLetterQueue);
 
   const keysOf = (id: string): readonly (readonly [ControllerDefinition, ReconcileKey])[] => {
     const { cluster, key } = splitId(id);

@@ -3,7 +3,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { sharedRead } from 'outrigger/internal/core/async';
 import { toError } from 'outrigger/internal/core/errors';
-import { controllerDeadLetterQueue, controllerQueue, timersQueue } from 'outrigger/internal/core/names';
+import { controllerDeadLetterQueue, controllerQueue, sharedQueues, timersQueue } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { callWithin, sqsErrorReason } from 'outrigger/internal/sqs/call';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
@@ -64,9 +64,10 @@ export function createFlowReader(
         unread.push(`Queues cannot be read: ${queue}: ${redact(sqsErrorReason(error))}`);
         return undefined;
       });
-    const [flows, timers, paused, { notes = [], ...others }] = await Promise.all([
+    const [flows, timers, letters, paused, { notes = [], ...others }] = await Promise.all([
       Promise.all(controllers.map((one) => controllerFlow(one, depthOf, signal))),
       depthOf(timersQueue),
+      Promise.all(sharedQueues.map(({ deadLetterQueue }) => depthOf(deadLetterQueue))),
       callWithin(pausedSeconds, signal, pausedControllers).catch((error: unknown) => {
         errors.push(`Which controllers are paused cannot be read: ${redact(toError(error).message)}`);
         return undefined;
@@ -80,6 +81,9 @@ export function createFlowReader(
       ...others,
       notes: [...notes, ...unread.slice(0, 1), ...errors],
       ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
+      ...(letters.includes(undefined)
+        ? {}
+        : { sharedDeadLetters: letters.reduce((sum, one) => sum + (one?.visible ?? 0) + (one?.inFlight ?? 0), 0) }),
       ...history.latencies(),
       ...(resync === undefined ? {} : { resync }),
       controllers: flows.map((flow) => ({

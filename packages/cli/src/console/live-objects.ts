@@ -94,7 +94,7 @@ export function createLiveObjects(
       const dueAt = history.dueAt(id);
       const timeline = [...history.timeline(id), ...earlier];
       const { troubles } = history;
-      const [why, children] = await Promise.all([
+      const [why, { children, unlisted }] = await Promise.all([
         whyOf(owners, object, { id, timeline }, { ...deps, troubles }, signal),
         readChildren({ cluster: row.cluster, client }, object, childKinds, signal),
       ]);
@@ -110,6 +110,7 @@ export function createLiveObjects(
           tone: row.tone,
           children,
         },
+        ...(unlisted.length === 0 ? {} : { unlisted }),
         timeline,
         ...(dueAt === undefined ? {} : { dueAt }),
       };

@@ -51,9 +51,11 @@ export function stateOf(
     readonly last: LastRun | undefined;
     readonly finalizer: string;
     readonly project: string;
+    /** The options of a printed command: ` --stage prod`. */
+    readonly at?: string | undefined;
   },
 ): ObjectExplanation {
-  const { deadLetters, last, finalizer } = facts;
+  const { deadLetters, last, finalizer, at = '' } = facts;
   if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
   const { metadata, status } = object;
   const failed = ['failed', 'terminal', 'refused', 'postponed'].includes(last?.outcome ?? '');
@@ -66,18 +68,18 @@ export function stateOf(
     return { state: 'not selected', why: `the selector of ${controller.name} needs ${mismatch}${ended}` };
   }
   const paused = (remedy: ObjectExplanation['remedy'], why: string) => ({ state: 'paused', why, remedy }) as const;
+  const resumes = (name: string, command: string) => `${name} is paused; outrigger ${command} ${name}${at} ends that`;
   if (metadata.annotations?.[pausedAnnotation] === 'true')
     return paused('resume', `its annotation ${pausedAnnotation} is true; remove it to reconcile the object`);
-  if (facts.isPaused === true)
-    return paused('resume-controller', `${controller.name} is paused; outrigger resume ${controller.name} ends that`);
+  if (facts.isPaused === true) return paused('resume-controller', resumes(controller.name, 'resume'));
   const { pausedCluster } = facts;
-  if (pausedCluster !== undefined)
-    return paused('resume-cluster', `${pausedCluster} is paused; outrigger clusters resume ${pausedCluster} ends that`);
+  if (pausedCluster !== undefined) return paused('resume-cluster', resumes(pausedCluster, 'clusters resume'));
   if (deadLetters > 0) {
+    const redrive = `outrigger dlq redrive${at}`;
     const why =
       last?.outcome === 'done'
-        ? 'its last reconcile succeeded; the dead letter is from before, and its alarm lasts: outrigger dlq redrive'
-        : `it is not retried any more: ${error}; fix the cause, then outrigger dlq redrive`;
+        ? `its last reconcile succeeded; the dead letter is from before, and its alarm lasts: ${redrive}`
+        : `it is not retried any more: ${error}; fix the cause, then ${redrive}`;
     return { state: 'dead letter', why, remedy: 'redrive' };
   }
   if (isDeleting) {

@@ -10,18 +10,22 @@ export type Problem = {
   readonly state?: ObjectState;
 };
 
+/** Returns the number of dead letters of each controller and of the shared queues; undefined: not known. */
+export function deadLettersOf({ controllers, sharedDeadLetters }: Flow): readonly (number | undefined)[] {
+  return [sharedDeadLetters, ...controllers.map(({ deadLetters }) => deadLetters)];
+}
+
 /** Finds the problems of a system. */
-export function problemsOf(
-  { clusters, controllers, waitingTimers, shared = [] }: Flow,
-  rows: readonly Pick<ObjectRow, 'state'>[],
-): readonly Problem[] {
+export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]): readonly Problem[] {
+  const { clusters, controllers, waitingTimers, shared = [] } = flow;
   const partsOf = (kind: string, parts: readonly { readonly name: string; readonly health: Health }[]) =>
     parts.flatMap(({ name, health: { state, tone, text } }): readonly Problem[] => {
       const about = `${kind} ${name}: ${state}${text === undefined ? '' : `: ${text}`}`;
       return tone === 'bad' || tone === 'unknown' ? [{ text: about, view: 'flow' }] : [];
     });
-  const dead = controllers.reduce((sum, { deadLetters = 0 }) => sum + deadLetters, 0);
-  const read = [waitingTimers, ...controllers.flatMap(({ queued, deadLetters }) => [queued, deadLetters])];
+  const letters = deadLettersOf(flow);
+  const dead = letters.reduce((sum: number, one = 0) => sum + one, 0);
+  const read = [waitingTimers, ...letters, ...controllers.map(({ queued }) => queued)];
   const objects = (['Stalled', 'Failed'] as const).flatMap((state): readonly Problem[] => {
     const number = rows.filter((row) => row.state === state).length;
     return number === 0

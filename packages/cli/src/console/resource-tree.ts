@@ -1,8 +1,12 @@
 // The resource tree of an object: its children by their controller reference, two levels deep below the owned kinds
 // (Deployment, ReplicaSet, Pod).
 
+import { toError } from 'outrigger/internal/core/errors';
+import { collectionName } from 'outrigger/internal/core/key';
 import { ownerUidLabel } from 'outrigger/internal/core/names';
+import { redact } from 'outrigger/internal/core/redact';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { isForbidden, isKindNotServed } from 'outrigger/internal/kube/client/errors';
 import type { KubeObject, ResourceName } from 'outrigger/internal/kube/client/object';
 import { listPages } from 'outrigger/internal/kube/client/read';
 import * as z from 'zod';
@@ -24,13 +28,17 @@ const pods: ChildKind = { group: '', version: 'v1', plural: 'pods', namespaced: 
 /** Kinds whose objects have pods below them. */
 const workloads: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet', 'Job'];
 
-/** Reads the children of an object. A kind that cannot be listed has none. */
+/** The children of an object, and the kinds that could not be listed, with the reason. */
+type Children = { readonly children: readonly TreeNode[]; readonly unlisted: readonly string[] };
+
+/** Reads the children of an object. */
 export async function readChildren(
   { cluster, client }: { readonly cluster: string; readonly client: KubeClient },
   { metadata: { uid = '', namespace } }: KubeObject,
   kinds: readonly ChildKind[],
   signal: AbortSignal,
-): Promise<readonly TreeNode[]> {
+): Promise<Children> {
+  const unlisted: string[] = [];
   const list = async (kind: ChildKind, labelSelector?: string): Promise<readonly KubeObject[]> => {
     const found: KubeObject[] = [];
     try {
@@ -40,7 +48,10 @@ export async function readChildren(
         ...(kind.namespaced && namespace !== undefined && kind.inAnyNamespace !== true ? { namespace } : {}),
       }))
         found.push(...items);
-    } catch {
+    } catch (error) {
+      const name = collectionName(kind);
+      if (isForbidden(error)) unlisted.push(`may not list ${name}`);
+      else if (!isKindNotServed(error)) unlisted.push(`${name}: ${redact(toError(error).message)}`);
       return [];
     }
     return found;
@@ -60,11 +71,12 @@ export async function readChildren(
         .filter((one) => kind.kind !== 'ReplicaSet' || workloadStatus.parse(one.status ?? {}).replicas !== 0)
         .map((one) => nodeOf({ cluster, kind }, one, childrenOf(one.metadata.uid ?? ''))),
     );
-  return owned.flatMap(({ kind, objects }) =>
+  const children = owned.flatMap(({ kind, objects }) =>
     objects.map((one) =>
       nodeOf({ cluster, kind }, one, workloads.includes(kind.kind) ? childrenOf(one.metadata.uid ?? '') : []),
     ),
   );
+  return { children, unlisted };
 }
 
 const workloadStatus = z.looseObject({

@@ -14,6 +14,7 @@ import type { ConsoleAction, Queues, TimelineEntry, Why } from './wire.ts';
 /** What is known beside the object. */
 export type WhyDeps = Pick<Operator, 'pausedControllers'> & {
   readonly project: string;
+  readonly at?: string;
   readonly isClusterPaused: (cluster: string) => Promise<boolean>;
   readonly queues: ConsoleSource['queues'];
   readonly troubles: FunctionTroubles;
@@ -24,7 +25,7 @@ export async function whyOf(
   owners: readonly ControllerDefinition[],
   object: KubeObject,
   { id, timeline }: { readonly id: string; readonly timeline: readonly TimelineEntry[] },
-  { project, pausedControllers, isClusterPaused, queues, troubles }: WhyDeps,
+  { project, at, pausedControllers, isClusterPaused, queues, troubles }: WhyDeps,
   signal: AbortSignal,
 ): Promise<Why | undefined> {
   const { cluster } = splitId(id);
@@ -50,6 +51,7 @@ export async function whyOf(
       last: last && { outcome: last.outcome, attempt: last.attempts, error: last.error },
       finalizer: finalizerOf(name, project),
       project,
+      at,
     });
     const redrive = { type: 'redrive', queue, ...(letter ? { messageId: letter.messageId } : { id }) } as const;
     const action = actionOf(found, { id, cluster, controller: name, redrive });

@@ -114,6 +114,8 @@ export type Flow = {
   /** What the page cannot know, and why. */
   readonly notes?: readonly string[];
   readonly waitingTimers?: number;
+  /** On the queues of timers and resync; undefined while SQS does not respond. */
+  readonly sharedDeadLetters?: number;
   /** Absent while no run was read. */
   readonly resync?: ResyncRun;
   /** Of a stage: the functions that all controllers share. */
@@ -253,6 +255,8 @@ export type ObjectDetail = {
   readonly why?: Why;
   readonly yaml: string;
   readonly tree: TreeNode;
+  /** The kinds of children that could not be listed, with the reason. */
+  readonly unlisted?: readonly string[];
   /** Newest first. */
   readonly timeline: readonly TimelineEntry[];
   /** Why more of the timeline is not known. */

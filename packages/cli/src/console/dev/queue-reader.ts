@@ -2,12 +2,7 @@
 // from the functions; of another server nothing is read.
 
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
-import {
-  controllerDeadLetterQueue,
-  controllerQueue,
-  timersDeadLetterQueue,
-  timersQueue,
-} from 'outrigger/internal/core/names';
+import { queuesOf, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { readDeadLetter } from 'outrigger/internal/sqs/dead-letter';
 import * as z from 'zod';
 import { deadLetterRow, describeBody } from '../queued-message.ts';
@@ -62,17 +57,15 @@ export function createQueueReader(
   controllers: readonly ControllerDefinition[],
   local: LocalQueues,
 ): ConsoleSource['queues'] {
-  const names = [
-    ...controllers.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]),
-    ...[timersQueue, timersDeadLetterQueue],
-  ];
-  const isDead = (queue: string) =>
-    queue === timersDeadLetterQueue || controllers.some(({ name }) => controllerDeadLetterQueue(name) === queue);
+  const pairs = queuesOf(controllers);
+  const dead = new Set(pairs.map(({ deadLetterQueue }) => deadLetterQueue));
+  // The messages of the resync's own queue are no keys.
+  const names = [...pairs.flatMap(({ queue }) => (queue === resyncQueue ? [] : [queue])), ...dead];
 
   const read = async (queue: string, signal: AbortSignal): Promise<readonly QueuedMessage[]> => {
     const { visible, inFlight } = await inspect(queue, local, signal);
     const of = (state: QueuedMessage['state']) => (one: Inspected) => queuedMessage(queue, state, one);
-    if (isDead(queue)) return [...visible, ...inFlight].map(of('dead'));
+    if (dead.has(queue)) return [...visible, ...inFlight].map(of('dead'));
     if (queue === timersQueue) return [...visible, ...inFlight].map(of('timer'));
     return [...inFlight.map(of('in flight')), ...visible.map(of('waiting'))];
   };

@@ -1,6 +1,7 @@
 // The page: its frame, and the view that the URL names.
 import { effect } from '@preact/signals';
 import { render } from 'preact';
+import { deadLettersOf } from '../problems.ts';
 import { BreakView } from './break/break-view.tsx';
 import { FlowView } from './flow/flow-view.tsx';
 import { problems } from './flow/verdict.tsx';
@@ -43,7 +44,7 @@ const connectionTexts: Readonly<Record<Connection, string>> = {
 
 function Page() {
   const { view } = route.value;
-  const letters = flow.value && sumKnown(flow.value.controllers.map((one) => one.deadLetters));
+  const letters = flow.value && sumKnown(deadLettersOf(flow.value));
   return (
     <div class="page">
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>

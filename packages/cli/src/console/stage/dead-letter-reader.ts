@@ -6,7 +6,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { sharedRead } from 'outrigger/internal/core/async';
-import { controllerDeadLetterQueue, timersDeadLetterQueue, timersQueue } from 'outrigger/internal/core/names';
+import { queuesOf, timersQueue } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import { sqsErrorReason } from 'outrigger/internal/sqs/call';
@@ -45,7 +45,7 @@ export function createDeadLetterReader(
   controllers: readonly ControllerDefinition[],
   { sqs, urlPrefix, history }: { readonly sqs: SQSClient; readonly urlPrefix: string; readonly history: History },
 ): DeadLetterReader {
-  const queues = [...controllers.map(({ name }) => controllerDeadLetterQueue(name)), timersDeadLetterQueue];
+  const queues = queuesOf(controllers).map(({ deadLetterQueue }) => deadLetterQueue);
   const depth = createDepth(sqs, urlPrefix);
   let last: Promise<unknown> = Promise.resolve();
   const exclusively = async <T>(act: () => Promise<T>): Promise<T> => {

@@ -33,6 +33,8 @@ export type StageDeps = PastDeps & {
   readonly name: string;
   readonly aws: System['aws'];
   readonly project: string;
+  /** The options of a printed command: ` --stage prod`. */
+  readonly at: string;
   readonly sqs: SQSClient;
   readonly urlPrefix: string;
   readonly operator: Operator;
@@ -195,6 +197,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
   const why = {
     project: deps.project,
+    at: deps.at,
     pausedControllers: operator.pausedControllers,
     queues: letters.peek,
     isClusterPaused: async (cluster: string) => table.some((one) => one.name === cluster && one.paused === true),

@@ -1,4 +1,5 @@
 // The system at work: figures, the picture in which keys move, plots, and the latest events.
+import { deadLettersOf } from '../../problems.ts';
 import { count, duration, rate } from '../format.ts';
 import { EntryLine } from '../parts/entry-line.tsx';
 import { allRows, flow, hasClusters, recent, sum, sumKnown } from '../store.ts';
@@ -39,7 +40,7 @@ function Figures() {
   const sent = controllers.flatMap(({ oldestAt }) => oldestAt ?? []);
   const oldestMs = now === undefined || sent.length === 0 ? undefined : Math.max(0, now.at - Math.min(...sent));
   const failures = sum(controllers.map((one) => one.failuresPerSecond));
-  const letters = sumKnown(controllers.map((one) => one.deadLetters));
+  const letters = sumKnown(now === undefined ? [] : deadLettersOf(now));
   const figures = [
     { label: 'Objects ready', value: count(ready), unit: `of ${count(total)}`, tone: ready < total ? 'busy' : 'good' },
     { label: 'Changes', value: rate(now?.changesPerSecond ?? 0), unit: '/ s' },

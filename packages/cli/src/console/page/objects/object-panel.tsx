@@ -133,7 +133,7 @@ function WhyLine({ why: { state, tone, text, action }, row }: { readonly why: Wh
   );
 }
 
-function Overview({ detail: { row: read, tree, dueAt, why } }: { readonly detail: ObjectDetail }) {
+function Overview({ detail: { row: read, tree, unlisted, dueAt, why } }: { readonly detail: ObjectDetail }) {
   const row = rows.value.get(read.id) ?? read;
   const isObserved = row.observedGeneration === row.generation;
   const wait = dueAt === undefined ? undefined : dueAt - now.value;
@@ -159,7 +159,7 @@ function Overview({ detail: { row: read, tree, dueAt, why } }: { readonly detail
         </ul>
       )}
       <h3>Resource tree</h3>
-      <ResourceTree root={tree} />
+      <ResourceTree root={tree} unlisted={unlisted} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 // The children of an object as an SVG tree: the owner left, its children right of it, each with its state.
 import { cutMiddle } from '../../cut-middle.ts';
-import type { TreeNode } from '../../wire.ts';
+import type { ObjectDetail, TreeNode } from '../../wire.ts';
 import { objectHref, rows } from '../store.ts';
 
 const nodeWidth = 176;
@@ -10,10 +10,20 @@ const gapY = 10;
 /** More nodes of one owner are not drawn. */
 const maxChildren = 30;
 
+type Unlisted = ObjectDetail['unlisted'];
 type Placed = { readonly node: TreeNode; readonly x: number; readonly y: number; readonly children: readonly Placed[] };
 
-export function ResourceTree({ root }: { readonly root: TreeNode }) {
-  if (root.children.length === 0) return <p class="none">It has no children.</p>;
+export function ResourceTree({ root, unlisted = [] }: { readonly root: TreeNode; readonly unlisted?: Unlisted }) {
+  return (
+    <>
+      {unlisted.length > 0 && <p class="notice-line">Not known: {unlisted.join('; ')}</p>}
+      {root.children.length > 0 && <Tree root={root} />}
+      {root.children.length + unlisted.length === 0 && <p class="none">It has no children.</p>}
+    </>
+  );
+}
+
+function Tree({ root }: { readonly root: TreeNode }) {
   const { placed, height } = place(root, 0, 0);
   const all = flatten(placed);
   const width = Math.max(...all.map(({ x }) => x)) + nodeWidth;

@@ -141,18 +141,21 @@ function LetterQueue({
   readonly number: number;
 }) {
   const shown = letters.slice(0, maxShown);
+  const hasKeys = letters.length === 0 || letters.some(({ controller }) => controller !== undefined);
   return (
     <div class="letter-queue">
       <header>
         <h3>{queue}</h3>
-        <button
-          type="button"
-          class="button"
-          onClick={() => void redrive(queue, `${count(number)} dead letters of ${queue} in all clusters`)}
-        >
-          <Icon name="retry" />
-          Redrive {number === 1 ? '1' : `all ${count(number)}`}
-        </button>
+        {hasKeys && (
+          <button
+            type="button"
+            class="button"
+            onClick={() => void redrive(queue, `${count(number)} dead letters of ${queue} in all clusters`)}
+          >
+            <Icon name="retry" />
+            Redrive {number === 1 ? '1' : `all ${count(number)}`}
+          </button>
+        )}
       </header>
       <ul>
         {shown.map((letter) => (
