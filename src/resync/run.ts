@@ -7,7 +7,7 @@ import { NoTableError } from '../clusters/registry/registry.ts';
 import { forEachConcurrently, unlessAborted } from '../core/async.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { metricNames } from '../core/metrics.ts';
-import { controllerDeadLetterQueue, resyncDeadLetterQueue, resyncQueue, timersDeadLetterQueue } from '../core/names.ts';
+import { queuesOf, resyncDeadLetterQueue, resyncQueue } from '../core/names.ts';
 import { MessageError } from '../sqs/body.ts';
 import { type DeadLetterCause, deadLetterAttributes } from '../sqs/dead-letter.ts';
 import { hashOf } from '../sqs/message.ts';
@@ -91,8 +91,7 @@ export function createResync(deps: ResyncDeps): Resync {
  */
 async function countDeadLetters({ registry, depth, log, metrics }: ResyncDeps, signal: AbortSignal): Promise<void> {
   let count = 0;
-  const queues = registry.map(({ name }) => controllerDeadLetterQueue(name));
-  await forEachConcurrently(depthsAtOnce, [...queues, timersDeadLetterQueue, resyncDeadLetterQueue], async (queue) => {
+  await forEachConcurrently(depthsAtOnce, queuesOf(registry), async ({ deadLetterQueue: queue }) => {
     try {
       // One that a command reads is in flight.
       const { visible, inFlight } = await depth(queue, { signal });

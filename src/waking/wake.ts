@@ -23,10 +23,11 @@ import { timerEntry } from '../timers/timer-message.ts';
 
 /** The most keys of one controller that an event may name. */
 export const maxKeys = 100;
-/** Messages of an event that are sent to a controller's queue at once. The changes of all clusters wait behind them. */
-const maxAtOnce = 1_000;
-/** How many of the others follow in a second, as of a resync by default. */
-const perSecond = 100;
+/**
+ * `atOnce`: the messages of an event that are sent to a controller's queue at once; the changes of all clusters wait
+ * behind them. `perSecond`: how many of the others follow in a second, as of a resync by default.
+ */
+export const wakeLimits = { atOnce: 1_000, perSecond: 100 } as const;
 /** The longest id and source of a cause. */
 const maxCharacters = 128;
 
@@ -55,6 +56,8 @@ export type WakeDeps = {
   readonly log: Log;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
+  /** The messages that timers does not delay. It admits them from the wake function alone. */
+  readonly atOnce?: number;
 };
 
 /**
@@ -67,6 +70,7 @@ export function createWake({
   send,
   log,
   nowMs,
+  atOnce = wakeLimits.atOnce,
 }: WakeDeps): (event: OutsideEvent, options: { readonly signal: AbortSignal }) => Promise<number> {
   const isFirst = createFirstOfSecond(nowMs);
   /** The last event that was not sent completely, and its keys that SQS accepted. */
@@ -85,8 +89,8 @@ export function createWake({
           const name = formatReconcileKey(keyOfMessage(message));
           if (woken.has(name)) continue;
           woken.add(name);
-          const waitSeconds = Math.max(0, Math.floor((count - maxAtOnce) / perSecond));
-          const isNow = isFirst(name, event.id) && count < maxAtOnce;
+          const waitSeconds = Math.max(0, Math.floor((count - atOnce) / wakeLimits.perSecond));
+          const isNow = isFirst(name, event.id) && count < atOnce;
           count += 1;
           if (accepted.has(name)) continue;
           const queue = isNow ? controllerQueue(controller.name) : timersQueue;

@@ -80,6 +80,7 @@ async function stageConsole() {
   const source = createStageSource([waking], {
     name: 'prod',
     project: 'outrigger',
+    at: '',
     sqs,
     urlPrefix,
     signal: ending.signal,

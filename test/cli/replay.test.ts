@@ -2,7 +2,8 @@
 // writes and sends nothing.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { wakeLimits } from '../../src/waking/wake.ts';
 import { sendJson, startWireServer } from '../kube/wire-server.ts';
 import { expectUserError, runIn, runProcess } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
@@ -114,6 +115,20 @@ describe('replay', () => {
     const result = await system.run('wake', system.folder.at('event.json'));
     expectUserError(result, 'no wake of a controller maps this event to a key');
     expect(system.queues.holds('water-tank.fifo')).toBe(false);
+  });
+
+  it('wake sends every key to the controller’s queue, because timers refuses the event of an operator', async () => {
+    const before = await system.folder.read('clusters.json');
+    onTestFinished(async () => await system.folder.write('clusters.json', before));
+    const { local } = JSON.parse(before);
+    const names = Array.from({ length: wakeLimits.atOnce + 2 }, (_, index) => `cluster-${index}`);
+    await system.folder.write('clusters.json', JSON.stringify(Object.fromEntries(names.map((name) => [name, local]))));
+    await system.folder.write('event.json', levelChanged({ tank: { namespace: 'default', name: 'north' } }));
+    const { out, status } = await system.run('wake', system.folder.at('event.json'));
+    expect([out, status]).toEqual([`sent ${names.length} keys\n`, 0]);
+    const sent = await system.sentTo('water-tank');
+    expect(sent.map(({ cluster }) => cluster).toSorted()).toEqual(names.toSorted());
+    expect(system.queues.holds('timers')).toBe(false);
   });
 
   it('replay --dry-run prints the writes of the reconcile, writes and sends nothing, and --exit-code exits with 2', async () => {

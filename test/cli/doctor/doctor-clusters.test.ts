@@ -49,7 +49,7 @@ describe('doctor and functions', () => {
     account.mappings = [...account.mappings.filter((one) => !/foo|timers/.test(JSON.stringify(one))), ...paused];
     const { bad, status } = await findings();
     expect(bad).toMatchObject([
-      { state: 'warning', about: 'function of foo.fifo', fix: 'to resume it: outrigger resume foo' },
+      { state: 'warning', about: 'function of foo.fifo', fix: 'to resume it: outrigger resume foo --stage dev' },
       { state: 'warning', about: 'function of timers', fix: expect.stringContaining('--uuid uuid-of-timers') },
     ]);
     expect(status).toBe(0);
@@ -210,13 +210,13 @@ describe('doctor and clusters', () => {
     const { apiVersion, kind } = site;
     const object = { apiVersion, kind, metadata: { name: 'one', namespace: 'default', finalizers }, spec: {} };
     await applyObject(client, site, object, { fieldManager: 'user' });
-    const options = { project: 'outrigger', signal: AbortSignal.timeout(10_000) };
+    const options = { project: 'outrigger', at: ' --stage prod', signal: AbortSignal.timeout(10_000) };
     const { findings: found } = await checkCluster('berlin', client, registry, options);
     expect(found.filter(({ message }) => message.includes('finalizer'))).toMatchObject([
       {
         state: 'warning',
         message: 'objects of Site have the finalizer of former, which is not in this project: they cannot be deleted',
-        fix: 'outrigger detach Site --controller former',
+        fix: 'outrigger detach Site --controller former --cluster berlin --stage prod',
       },
     ]);
   });

@@ -113,6 +113,7 @@ export function useDeployment(): void {
     delete account.schedule;
     delete account.logs;
     account.metrics = {};
+    delete account.queueUrlPrefix;
     setEntry('berlin', { server: there.server?.url, access: { type: 'none' } });
   });
 }

@@ -2,9 +2,15 @@
 // and clusters are in doctor-clusters.test.ts.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { CreateQueueCommand, DeleteQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  SetQueueAttributesCommand,
+} from '@aws-sdk/client-sqs';
 import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
 import { expectedQueues } from '@outrigger/cli/commands/doctor/expected-queues';
+import { queuePolicy } from '@outrigger/cli/commands/doctor/queue-commands';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../../src/controllers/registry.ts';
@@ -152,7 +158,8 @@ describe('doctor', () => {
       resync: { State: 'Failed', StateReason: reason },
     };
     const fix = 'if it was never deployed: npx osls deploy --stage dev';
-    const loop = 'aws lambda put-function-recursion-config --function-name outrigger-dev-timers --recursive-loop Allow';
+    const named = '--function-name outrigger-dev-timers --recursive-loop Allow';
+    const loop = `aws lambda put-function-recursion-config --region us-east-1 ${named}`;
     const { bad } = await findings();
     expect(bad.filter(({ about }) => about.startsWith('function '))).toEqual([
       { state: 'wrong', about: 'function dinner', message: 'its last update failed: no subnet', fix },
@@ -272,6 +279,60 @@ describe('doctor', () => {
     const { attributes } = await awsArguments(bad[0]?.fix);
     await queues().sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: attributes }));
     expect((await findings()).bad).toEqual([]);
+  });
+
+  it('doctor finds a deployment whose timers queue was deleted, and its command creates the queue again', async () => {
+    await queues().sqs.send(new DeleteQueueCommand({ QueueUrl: urlOf('timers') }));
+    account.queueUrlPrefix = urlOf('');
+    const { bad } = await findings();
+    expect(bad).toMatchObject([{ state: 'wrong', about: 'queue timers', message: 'it does not exist' }]);
+    const { name = '', attributes } = await awsArguments(bad[0]?.fix);
+    await queues().sqs.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+    delete account.queueUrlPrefix;
+    expect((await findings()).bad).toEqual([]);
+  });
+
+  it('doctor gives a queue that is gone or has another policy the senders of WATCHER_ROLES that the others have', async () => {
+    const { sqs } = queues();
+    const set = async (name: string, attributes: Record<string, string>) =>
+      await sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(name), Attributes: attributes }));
+    const Principal = { AWS: ['arn:aws:iam::210987654321:role/watcher'] };
+    const senders = [{ Effect: 'Allow', Principal, Action: ['sqs:SendMessage'], Resource: '*' }];
+    const keyed = expectedQueues(registry).filter(({ takesKeys }) => takesKeys === true);
+    const plain = (name: string) => ({ Policy: queuePolicy(urlOf(''), keyed.find((one) => one.name === name) ?? {}) });
+    for (const queue of keyed) await set(queue.name, { Policy: queuePolicy(urlOf(''), queue, { senders }) });
+    await sqs.send(new DeleteQueueCommand({ QueueUrl: urlOf('foo.fifo') }));
+    await set('dinner.fifo', { Policy: '' });
+    await set('timers', plain('timers'));
+    const { bad } = await findings();
+    expect(bad.map(({ about, message }) => `${about}: ${message}`).toSorted()).toEqual([
+      'queue dinner.fifo: its policy does not deny plain HTTP',
+      'queue foo.fifo: it does not exist',
+      'queue timers: its policy does not let WATCHER_ROLES send to it',
+    ]);
+    for (const { about, fix } of bad) {
+      const { name, attributes } = await awsArguments(fix);
+      const queue = about.replace('queue ', '');
+      if (name === `${prefix}foo.fifo`)
+        await sqs.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+      else await set(queue, attributes);
+      const { Attributes } = await sqs.send(
+        new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames: ['Policy'] }),
+      );
+      expect(JSON.parse(Attributes?.Policy ?? '').Statement).toContainEqual(senders[0]);
+    }
+    expect((await findings()).bad).toEqual([]);
+    for (const { name } of keyed) await set(name, plain(name));
+  });
+
+  it('every command of outrigger and osls that doctor prints works on the stage and the region that it was asked for', async () => {
+    account.mappings = [];
+    account.functions = { foo: null };
+    account.parameters = {};
+    const { bad } = await findings('--region', 'us-east-1');
+    const commands = bad.flatMap(({ fix = '' }) => (/osls deploy|outrigger [a-z]/.test(fix) ? [fix] : []));
+    expect(commands.length).toBeGreaterThan(3);
+    for (const fix of commands) expect(fix).toContain(' --stage dev --region us-east-1');
   });
 
   it('doctor reports dead letters as a warning, and exits with 0', async () => {

@@ -3,6 +3,7 @@
 
 import { expectedQueues } from '@outrigger/cli/commands/doctor/expected-queues';
 import { createQueueCommand, setQueueCommand } from '@outrigger/cli/commands/doctor/queue-commands';
+import { awsCommand } from '@outrigger/cli/commands/place';
 import { expect, it } from 'vitest';
 import { registry } from '../../../src/controllers/registry.ts';
 
@@ -49,7 +50,10 @@ it('D6: the queue of what EventBridge cannot deliver lets the rules of its stack
   const letters = expectedQueues(registry).find(({ name }) => name === 'timers-dlq');
   const KmsMasterKeyId = 'arn:aws:kms:eu-central-1:123456789012:key/one';
   const sibling = { KmsMasterKeyId, VisibilityTimeout: '9' };
-  const command = createQueueCommand({ urlPrefix: at, project: 'outrigger' }, letters ?? foo, sibling);
+  const command = createQueueCommand({ urlPrefix: at, project: 'outrigger' }, letters ?? foo, {
+    encryption: sibling,
+    senders: [],
+  });
   const { Policy = '', VisibilityTimeout, ...rest } = attributesOf(command);
   expect([rest.KmsMasterKeyId, VisibilityTimeout]).toEqual([KmsMasterKeyId, undefined]);
   expect(JSON.parse(Policy).Statement[1]).toMatchObject({
@@ -61,7 +65,17 @@ it('D6: the queue of what EventBridge cannot deliver lets the rules of its stack
 it.each([
   ['cn-north-1.amazonaws.com.cn', 'aws-cn:sqs:cn-north-1'],
   ['us-gov-west-1.amazonaws.com', 'aws-us-gov:sqs:us-gov-west-1'],
+  ['eusc-de-east-1.amazonaws.eu', 'aws-eusc:sqs:eusc-de-east-1'],
+  ['us-iso-east-1.c2s.ic.gov', 'aws-iso:sqs:us-iso-east-1'],
 ])('setQueueCommand for a queue at %s names a dead-letter queue in the partition %s', (host, partition) => {
   const { RedrivePolicy = '' } = attributesOf(setQueueCommand(`https://sqs.${host}/1/outrigger-dev-`, foo));
   expect(JSON.parse(RedrivePolicy).deadLetterTargetArn).toBe(`arn:${partition}:1:outrigger-dev-foo-dlq.fifo`);
+});
+
+it('a command of AWS is printed with the region of the queues, and without one for an emulator', () => {
+  const resume = '--enabled --uuid 1';
+  expect(awsCommand(at, 'lambda update-event-source-mapping', resume)).toBe(
+    `aws lambda update-event-source-mapping --region eu-central-1 ${resume}`,
+  );
+  expect(awsCommand('http://127.0.0.1:9324/1/outrigger-dev-', 'sns subscribe', '--x')).toBe('aws sns subscribe --x');
 });

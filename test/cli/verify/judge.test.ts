@@ -2,7 +2,10 @@
 // every sender has one id, and no message is received twice.
 import type { Answer } from '@outrigger/cli/commands/verify/answers';
 import { judge } from '@outrigger/cli/commands/verify/judge';
+import { routesOf } from '@outrigger/cli/commands/verify/routes';
 import { expect, it } from 'vitest';
+import { foo } from '../../../src/controllers/foo.ts';
+import { waterTank } from '../../../src/controllers/water-tank.ts';
 
 const route = { from: 'cafe', last: 'cafe' };
 const answer = (left: number, more: Partial<Answer> = {}): Answer => ({
@@ -81,4 +84,25 @@ it('the latency of a stage is from warm answers: the median of queue to function
   ]);
   const withoutClusters = (from: string, left: number) => ({ ...find(from, left), clusters: [] });
   expect(about(judge(routes, { ...judgement, find: withoutClusters }))).toEqual([]);
+});
+
+it('the probe of resync ends at a controller that answers, and a function that no probe can test is named', () => {
+  const resyncOf = (silent: readonly string[]) => {
+    const { routes, untested } = routesOf([foo, waterTank], silent);
+    return [routes.find(({ from }) => from === 'resync')?.last, untested.map(({ about }) => about)];
+  };
+  expect(resyncOf([])).toEqual(['foo', []]);
+  expect(resyncOf(['foo'])).toEqual(['water-tank', []]);
+  expect(resyncOf(['foo', 'water-tank'])).toEqual([undefined, ['function resync', 'function wake']]);
+  const all = ['foo', 'water-tank', 'resync', 'wake'].map((name) => `function ${name}`);
+  expect(resyncOf(['timers'])).toEqual([undefined, all]);
+});
+
+it('a stage whose functions ask no cluster is a warning, not a pass', () => {
+  const timers = answer(1, { sender: 'AROACAFE' });
+  const answers = [answer(2, { clusters: [] }), timers, answer(0, { sender: 'AROATIMERS' })];
+  expect(judged(answers)).toMatchObject([
+    { state: 'ok' },
+    { state: 'warning', about: 'clusters', fix: expect.stringContaining('clusters add --stage prod') },
+  ]);
 });

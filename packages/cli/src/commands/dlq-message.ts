@@ -11,7 +11,7 @@ import { keyOfMessage } from 'outrigger/internal/sqs/message';
 import { deleteDeadLetters, readDeadLetters } from '../operations/redrive.ts';
 import { listControllers } from '../project/list-controllers.ts';
 import { acting, jsonOption, type Output, outputOption, printJson, printLines } from './command.ts';
-import { queuesOf } from './dead-letter-queues.ts';
+import { wantedQueues } from './dead-letter-queues.ts';
 import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
 
@@ -55,7 +55,7 @@ Exit status: 0 when every matching dead letter is deleted; 1 when there is none,
 async function runShow(id: string, { output, ...flags }: ShowFlags, signal: AbortSignal): Promise<number> {
   const controllers = await listControllers(process.cwd());
   using installation = await openInstallation(flags, signal);
-  for (const queue of queuesOf(controllers, undefined).map(({ queue }) => queue)) {
+  for (const { deadLetterQueue: queue } of wantedQueues(controllers, undefined)) {
     const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
     const found = (await readDeadLetters(browser, { most: 10_000, signal })).find((one) => one.messageId === id);
     if (found === undefined) continue;
@@ -67,7 +67,8 @@ async function runShow(id: string, { output, ...flags }: ShowFlags, signal: Abor
     }
     return 0;
   }
-  throw new UserError(`no dead letter has the id ${JSON.stringify(id)}, or it is in flight; see outrigger dlq list`);
+  const list = `outrigger dlq list${installation.at}`;
+  throw new UserError(`no dead letter has the id ${JSON.stringify(id)}, or it is in flight; see ${list}`);
 }
 
 async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, signal: AbortSignal): Promise<number> {
@@ -87,7 +88,7 @@ async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, si
   };
   const queues =
     requested === undefined
-      ? queuesOf(controllers, controller).map(({ queue }) => queue)
+      ? wantedQueues(controllers, controller).map(({ deadLetterQueue }) => deadLetterQueue)
       : [controllerDeadLetterQueue(requested.controller), timersDeadLetterQueue];
   using installation = await openInstallation(flags, signal);
   let count = 0;
@@ -100,7 +101,8 @@ async function runDelete({ key, id, controller, yes, ...flags }: DeleteFlags, si
   }
   if (count === 0 && left > 0)
     throw new UserError('nothing is deleted; a dead letter with its object needs --id or --key');
-  if (count === 0) throw new UserError('no dead letter matches, or it is in flight; see outrigger dlq list');
+  if (count === 0)
+    throw new UserError(`no dead letter matches, or it is in flight; see outrigger dlq list${installation.at}`);
   if (yes !== true) throw new UserError('nothing is deleted; give --yes');
   return 0;
 }

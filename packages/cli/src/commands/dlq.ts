@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { UserError } from 'outrigger/internal/core/errors';
 import { formatReconcileKey } from 'outrigger/internal/core/key';
+import { resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import type { DeadLetter } from 'outrigger/internal/sqs/dead-letter';
@@ -22,7 +23,7 @@ import {
   printJson,
   printLines,
 } from './command.ts';
-import { queuesOf, sharedQueues } from './dead-letter-queues.ts';
+import { wantedQueues } from './dead-letter-queues.ts';
 import { dlqDeleteCommand, dlqShowCommand } from './dlq-message.ts';
 import {
   type Installation,
@@ -88,10 +89,10 @@ Exit status 1: some were not sent, or none has the key or the id.`;
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {
   checkLimit(limit);
   const controllers = await listControllers(process.cwd());
-  const queues = queuesOf(controllers, controller);
+  const queues = wantedQueues(controllers, controller);
   using installation = await openInstallation(flags, signal);
   const found = await Promise.all(
-    queues.map(async ({ of, queue }) => {
+    queues.map(async ({ name: of, deadLetterQueue: queue }) => {
       const depth = await approximateDepth(installation, queue, signal);
       const deadLetters = await readDeadLetters(createQueueBrowser(installation.sqs, installation.urlPrefix, queue), {
         most: limit,
@@ -115,20 +116,18 @@ async function runRedrive(
   signal: AbortSignal,
 ): Promise<number> {
   if (key !== undefined && id !== undefined) throw new UserError('--key and --id exclude each other');
-  const controllers = await listControllers(process.cwd());
-  const isShared = controller !== undefined && sharedQueues.has(controller);
-  const requested = key === undefined ? undefined : parseKey(key, controllers, isShared ? undefined : controller);
-  // A dead letter of timers holds a controller's message. A dead letter of resync holds none: its next run lists
-  // everything again.
-  const names =
-    requested === undefined || isShared
-      ? [...controllers.map(({ name }) => name), 'timers']
-      : [requested.controller, 'timers'];
-  if (controller === 'resync')
+  if (controller === resyncQueue)
     throw new UserError(
       'resync is not redriven: its next run lists everything again; outrigger dlq delete --controller resync',
     );
-  const queues = queuesOf(controllers, controller, names);
+  const controllers = await listControllers(process.cwd());
+  // A dead letter of timers holds a controller's message. A dead letter of resync holds none.
+  const ofKey = controller === timersQueue ? undefined : controller;
+  const requested = key === undefined ? undefined : parseKey(key, controllers, ofKey);
+  const queues = wantedQueues(controllers, controller).filter(
+    ({ name }) =>
+      controller !== undefined || (name !== resyncQueue && [requested?.controller ?? name, timersQueue].includes(name)),
+  );
   using installation = await openInstallation(flags, signal);
   const counts = { sent: 0, 'would-be-sent': 0, kept: 0, refused: 0 };
   const send = createSend(installation.sqs, installation.urlPrefix);
@@ -147,7 +146,7 @@ async function runRedrive(
     }
   };
   // Every queue is drained to its end, so that all received messages are released, even if one queue cannot be read.
-  const results = await Promise.allSettled(queues.map(({ queue }) => drain(queue)));
+  const results = await Promise.allSettled(queues.map(({ deadLetterQueue }) => drain(deadLetterQueue)));
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   const done = dryRun ? `${counts['would-be-sent']} would be sent` : `${counts.sent + counts.kept} sent`;
   const remaining = counts.kept + counts.refused;
@@ -156,7 +155,8 @@ async function runRedrive(
   if (named !== undefined && Object.values(counts).every((count) => count === 0)) {
     const [option, what] = id === undefined ? ['--key', 'key'] : ['--id', 'id'];
     throw new UserError(
-      `${option} ${named}: no dead letter has this ${what}, or it is in flight; see outrigger dlq list`,
+      `${option} ${named}: no dead letter has this ${what}, or it is in flight; ` +
+        `see outrigger dlq list${installation.at}`,
     );
   }
   return remaining === 0 ? 0 : 1;

@@ -16,7 +16,7 @@ import {
 import { createDeferredSource, createFileSource, openClusterSource } from 'outrigger/internal/clusters/registry/source';
 import { isClusterName } from 'outrigger/internal/core/cluster-name';
 import { UserError } from 'outrigger/internal/core/errors';
-import { deploymentPrefix, timersQueue } from 'outrigger/internal/core/names';
+import { deploymentPrefix, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { environment, readOperatorSettings } from 'outrigger/internal/settings';
 import { callWithin, isMissingQueue, sqsErrorReason } from 'outrigger/internal/sqs/call';
@@ -29,12 +29,14 @@ import { type DevState, readStateFile } from '../dev/state-file.ts';
 import { readProjectName } from '../project/project.ts';
 import { printError, printIgnoredProxy } from './command.ts';
 import { readGiven } from './given-settings.ts';
+import { placeOptions } from './place.ts';
 import {
   awsAccess,
   inRegion,
   type RegionFlag,
   readSenderCheck,
   readTableLocation,
+  readVariables,
   type SenderCheckState,
 } from './stage-table.ts';
 
@@ -54,6 +56,8 @@ export type Installation = Disposable & {
   readonly sqs: SQSClient;
   /** How to make a client of Lambda, whose mappings can be paused. */
   readonly lambda: LambdaClientConfig;
+  /** ` --stage prod --region eu-central-1`: how a printed command of outrigger chooses it, too. */
+  readonly at: string;
   /** From --region; undefined without it. */
   readonly region: string | undefined;
   readonly urlPrefix: string;
@@ -98,7 +102,7 @@ export async function openInstallation(
     const urlPrefix =
       stage === undefined
         ? (settings.QUEUE_URL_PREFIX ?? '')
-        : await queueUrlPrefix(sqs, deploymentPrefix(stage, project), stage, signal);
+        : await queueUrlPrefix(sqs, { prefix: deploymentPrefix(stage, project), stage, at }, signal);
     const source =
       stage === undefined
         ? sourceAt(settings.CLUSTERS, at)
@@ -115,6 +119,7 @@ export async function openInstallation(
       defaultCluster: undefined,
       environment: async () => environment(),
       lambda: { maxAttempts: lambdaAttempts, ...at },
+      at: placeOptions({ stage, region }),
       region,
       senderCheck: async () =>
         stage === undefined ? undefined : await readSenderCheck(deploymentPrefix(stage, project), at, signal),
@@ -131,6 +136,7 @@ export async function openInstallation(
     project,
     on: 'this machine',
     sqs: createLocalSqsClient(state.queueEndpoint),
+    at: '',
     region,
     lambda: localLambda(state),
     urlPrefix: urlPrefixOf(state.queues),
@@ -175,8 +181,15 @@ function sourceAt(location: string | undefined, at: RegionFlag): ClusterSource |
   return location === undefined ? undefined : openClusterSource(location, awsAccess(at));
 }
 
-/** Finds the prefix of the queues' URLs, which contains the account id: every deployment has a timers queue. */
-async function queueUrlPrefix(sqs: SQSClient, prefix: string, stage: string, signal: AbortSignal): Promise<string> {
+/**
+ * Finds the prefix of the queues' URLs, which contains the account id: every deployment has a timers queue. If that was
+ * deleted, a function knows the prefix, so that doctor can print how to create it again.
+ */
+async function queueUrlPrefix(
+  sqs: SQSClient,
+  { prefix, stage, at }: { readonly prefix: string; readonly stage: string; readonly at: RegionFlag },
+  signal: AbortSignal,
+): Promise<string> {
   const QueueName = `${prefix}${timersQueue}`;
   try {
     const { QueueUrl = '' } = await callWithin(callSeconds, signal, (abortSignal) =>
@@ -186,6 +199,9 @@ async function queueUrlPrefix(sqs: SQSClient, prefix: string, stage: string, sig
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!isMissingQueue(error)) throw new UserError(`--stage ${stage}: ${sqsErrorReason(error)}`, { cause: error });
+    const known = await readVariables(`${prefix}${resyncQueue}`, at, signal).catch(() => undefined);
+    signal.throwIfAborted();
+    if (known?.QUEUE_URL_PREFIX !== undefined) return known.QUEUE_URL_PREFIX;
     throw new UserError(
       `--stage ${stage}: there is no queue ${QueueName} in this account and region; ` +
         'name another --stage or --region, or deploy this one',

@@ -217,7 +217,9 @@ async function findByName(
   }
   const [only, ...more] = found;
   if (only === undefined)
-    throw new UserError(`no object of a controller has the name ${JSON.stringify(name)}; outrigger get lists all`);
+    throw new UserError(
+      `no object of a controller has the name ${JSON.stringify(name)}; outrigger get${installation.at} lists all`,
+    );
   if (more.length > 0) throw new UserError(`several objects have this name; name one: ${found.join(', ')}`);
   return only;
 }
@@ -296,6 +298,7 @@ async function explain({ key, controller, installation, entries, folder, signal,
     last,
     finalizer,
     project,
+    at: installation.at,
     ...(table.type === 'paused' ? { pausedCluster: cluster } : {}),
   };
   return {

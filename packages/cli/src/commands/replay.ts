@@ -143,7 +143,7 @@ async function waitForRun(
     }
     await sleep(pollSeconds, signal);
   }
-  throw new UserError(`it has not run within ${waitSeconds} s; outrigger explain says why`);
+  throw new UserError(`it has not run within ${waitSeconds} s; outrigger explain${installation.at} says why`);
 }
 
 /** A run may have merged the message with another one of its key, whose id it logs. */

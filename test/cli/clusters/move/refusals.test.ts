@@ -58,7 +58,7 @@ describe('nextMoveStep', () => {
 });
 
 describe('createFence', () => {
-  async function fenceOf(groups: Readonly<Record<string, readonly string[]>> = {}) {
+  async function fenceOf(groups: Readonly<Record<string, readonly string[]>> = {}, project = 'outrigger') {
     const guarded = await startGuardedServer({ crds: [Foo] }, groups);
     const admin = guarded.client(adminToken);
     onTestFinished(async () => {
@@ -69,10 +69,11 @@ describe('createFence', () => {
     await guarded.bind('canary', 'outrigger-foo');
     const fence = createFence(
       {
-        ...{ admin, registry: [foo], project: 'outrigger', namespaces: undefined },
+        ...{ admin, registry: [foo], project, namespaces: undefined },
         connect: async ({ access }) => guarded.client(access.type === 'token' ? access.token : ''),
         eks: () => ({ put: async () => undefined, remove: async () => undefined }),
-        functions: { source: [], target: [] },
+        // A controller that only the first stage still has.
+        functions: { source: [{ name: 'gone', role: 'arn', timeoutSeconds: 1 }], target: [] },
         wait: async () => undefined,
       },
       signal,
@@ -127,6 +128,19 @@ describe('createFence', () => {
     const { fence, guarded, of } = await fenceOf();
     await guarded.bind('prod', 'cluster-admin');
     await expect(fence.takePermissions(of('prod'))).rejects.toThrow('prod still may get foos.samples.example.com');
+  });
+
+  it.each([
+    ['outrigger', ['outrigger-foo', 'outrigger-gone', 'outrigger-resync'], 'outrigger-cafes.foo'],
+    ['cafes', ['outrigger-cafes.foo', 'outrigger-cafes.gone', 'outrigger-cafes-resync'], 'outrigger-foo'],
+  ])('the fence of project %s takes the bindings to its functions’ roles, and none of another project', async (project, own, others) => {
+    const { fence, guarded, of } = await fenceOf({}, project);
+    for (const role of [...own, others]) await guarded.bind('prod', role);
+    await expect(fence.takePermissions(of('prod'))).rejects.toThrow('prod still may get');
+    const names = Object.values(guarded.server.snapshot().collections).flatMap((all) =>
+      all.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ metadata: { name = '' } }) => name),
+    );
+    expect(names.filter((name) => name.endsWith('.prod'))).toEqual([`${others}.prod`]);
   });
 
   it('a cluster without credentials is refused', async () => {

@@ -11,6 +11,7 @@ import { listPages } from 'outrigger/internal/kube/client/read';
 import { retryingClient } from 'outrigger/internal/kube/client/retrying-client';
 import { loadProject, readProjectName } from '../../project/project.ts';
 import { acting, printLines } from '../command.ts';
+import { placeOptions } from '../place.ts';
 import { connectEntry } from './connect-entry.ts';
 import { namesOf, withDecommissioning } from './edit-table.ts';
 import { changeTable, readTable, type TableFlags, tableLocation } from './table.ts';
@@ -65,7 +66,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
     `${name} is being decommissioned within a minute: its messages are deleted`,
     'next: stop its watchers, delete its access entries or bindings, and when the functions',
     'log no deleted message of it any more (DecommissioningClusterMessages), run',
-    `  outrigger clusters remove ${name}`,
+    `  outrigger clusters remove ${name}${placeOptions(flags)}`,
     `${location} has ${namesOf(after)}`,
   ]);
   return 0;

@@ -88,6 +88,7 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
   const source = createStageSource(registry, {
     name: stage,
     project,
+    at: installation.at,
     sqs,
     urlPrefix,
     signal: ending.signal,

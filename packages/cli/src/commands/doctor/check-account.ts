@@ -3,11 +3,12 @@
 // a throttle counts as a receive.
 import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { functionLimits } from 'outrigger/internal/core/controller-options';
-import { controllerQueue, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
+import { controllerQueue, queuesOf } from 'outrigger/internal/core/names';
 import { functionNames, type NamedController } from '../../aws/wakes.ts';
 import { disposable, formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
 import { isPaused, readMappings } from '../mappings.ts';
+import { awsCommand } from '../place.ts';
 import { checkFunctions } from './check-functions.ts';
 import { checkSchedule } from './check-schedule.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
@@ -16,7 +17,7 @@ const callSeconds = 20;
 
 /** Checks the functions, their event source mappings, the schedule, and the account's concurrency. */
 export async function checkAccount(
-  installation: Pick<Installation, 'urlPrefix' | 'region' | 'lambda'>,
+  installation: Pick<Installation, 'urlPrefix' | 'region' | 'lambda' | 'at'>,
   controllers: readonly NamedController[],
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
@@ -25,12 +26,11 @@ export async function checkAccount(
   const unknown = (error: string) => warnFinding('account', 'its functions and limits cannot be read', error);
   const asked = await askLambda(config, signal, unknown, async (lambda, abortSignal) => {
     const { AccountLimit: limit } = await lambda.send(new GetAccountSettingsCommand({}), { abortSignal });
-    const names = [...controllers.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
-    const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
-    const prefix = urlPrefix.split('/').at(-1) ?? '';
+    const consumed = queuesOf(controllers).map(({ queue }) => queue);
+    const queues = await readMappings(lambda, { urlPrefix, queues: consumed }, { signal: abortSignal });
     return [
-      ...(await checkFunctions(lambda, { prefix, names: functionNames(controllers), deploy }, abortSignal)),
-      ...queues.flatMap(({ name, mapping }) => mappingFindings(name, mapping, deploy)),
+      ...(await checkFunctions(lambda, { urlPrefix, names: functionNames(controllers), deploy }, abortSignal)),
+      ...queues.flatMap(({ name, mapping }) => mappingFindings(name, mapping, { ...installation, deploy })),
       concurrencyFinding(
         queues.map(({ mapping }) => mapping?.ScalingConfig?.MaximumConcurrency ?? 0),
         limit?.UnreservedConcurrentExecutions,
@@ -42,16 +42,17 @@ export async function checkAccount(
 
 /** Checks that no controller of this machine is paused. */
 export async function checkPaused(
-  { urlPrefix, lambda: config }: Installation,
+  place: Pick<Installation, 'urlPrefix' | 'lambda' | 'at'>,
   controllers: readonly { readonly name: string }[],
   { signal }: { readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
+  const { urlPrefix, lambda: config } = place;
   const unknown = (error: string) => warnFinding('functions', 'which of them are paused is not known', error);
   return await askLambda(config, signal, unknown, async (lambda, abortSignal) => {
     const names = controllers.map(({ name }) => controllerQueue(name));
     const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
     return queues.flatMap(({ name, mapping }) =>
-      mapping !== undefined && isPaused(mapping) ? [pausedFinding(name, mapping)] : [],
+      mapping !== undefined && isPaused(mapping) ? [pausedFinding(name, mapping, place)] : [],
     );
   });
 }
@@ -72,17 +73,26 @@ async function askLambda(
   }
 }
 
-function pausedFinding(queue: string, { UUID = '' }: EventSourceMappingConfiguration): Finding {
+type Place = Pick<Installation, 'urlPrefix' | 'at'>;
+
+const updateMapping = 'lambda update-event-source-mapping';
+
+function pausedFinding(
+  queue: string,
+  { UUID = '' }: EventSourceMappingConfiguration,
+  { urlPrefix, at }: Place,
+): Finding {
   const resume = queue.endsWith('.fifo')
-    ? `to resume it: outrigger resume ${queue.replace('.fifo', '')}`
-    : `to resume it: aws lambda update-event-source-mapping --enabled --uuid ${UUID}`;
-  return warnFinding(`function of ${queue}`, 'it is paused: messages stay in the queue for at most 14 days', resume);
+    ? `outrigger resume ${queue.replace('.fifo', '')}${at}`
+    : awsCommand(urlPrefix, updateMapping, `--enabled --uuid ${UUID}`);
+  const message = 'it is paused: messages stay in the queue for at most 14 days';
+  return warnFinding(`function of ${queue}`, message, `to resume it: ${resume}`);
 }
 
 function mappingFindings(
   queue: string,
   mapping: EventSourceMappingConfiguration | undefined,
-  deploy: string,
+  { deploy, ...place }: Place & { readonly deploy: string },
 ): readonly Finding[] {
   const about = `function of ${queue}`;
   if (mapping === undefined) {
@@ -91,8 +101,8 @@ function mappingFindings(
   }
   const { UUID = '', FunctionResponseTypes = [], ScalingConfig } = mapping;
   const set = (option: string) =>
-    `${deploy}; if the mapping was changed: aws lambda update-event-source-mapping --uuid ${UUID} ${option}`;
-  if (isPaused(mapping)) return [pausedFinding(queue, mapping)];
+    `${deploy}; if the mapping was changed: ${awsCommand(place.urlPrefix, updateMapping, `--uuid ${UUID} ${option}`)}`;
+  if (isPaused(mapping)) return [pausedFinding(queue, mapping, place)];
   return [
     ...(FunctionResponseTypes.includes('ReportBatchItemFailures')
       ? []

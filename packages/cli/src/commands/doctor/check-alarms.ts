@@ -7,6 +7,7 @@ import { resyncQueue } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import type { Installation } from '../installation.ts';
 import { nextStep } from '../next-step.ts';
+import { awsCommand } from '../place.ts';
 import { sendAwsQuery } from '../stage-table.ts';
 import { type Finding, passFinding, warnFinding } from './finding.ts';
 
@@ -30,7 +31,8 @@ export async function checkAlarms(
     const [, pending = '0'] = /<key>SubscriptionsPending<\/key>\s*<value>(\d+)<\/value>/.exec(text) ?? [];
     if (Number(confirmed) > 0) return [passFinding(about, `${confirmed} subscriptions to ${topic}`)];
     const waits = Number(pending) > 0 ? `; ${pending} wait to be confirmed` : '';
-    const fix = `aws sns subscribe --topic-arn ${topic} --protocol email --notification-endpoint you@example.com`;
+    const options = `--topic-arn ${topic} --protocol email --notification-endpoint you@example.com`;
+    const fix = awsCommand(urlPrefix, 'sns subscribe', options);
     return [warnFinding(about, `${topic} has no subscriber${waits}`, fix)];
   } catch (error) {
     if (signal.aborted) throw signal.reason;

@@ -30,6 +30,8 @@ type CheckOptions = {
   readonly namespaces?: readonly string[] | undefined;
   /** The URLs of the queues without their names. Absent: it is not checked whose watchers the cluster has. */
   readonly urlPrefix?: string | undefined;
+  /** The options of a printed command of outrigger. */
+  readonly at?: string;
   /** Whether the client has the permissions of the operator, as on EKS, and not those of the functions. */
   readonly asOperator?: boolean;
   readonly signal: AbortSignal;
@@ -46,7 +48,7 @@ export async function checkCluster(
   name: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[] | undefined,
-  { project, namespaces, urlPrefix, asOperator = false, signal }: CheckOptions,
+  { project, namespaces, urlPrefix, at = '', asOperator = false, signal }: CheckOptions,
 ): Promise<ClusterReport> {
   const about = `cluster ${name}`;
   try {
@@ -54,9 +56,9 @@ export async function checkCluster(
     if (registry === undefined) return { findings: [checkVersion(about, version)] };
     const [kinds, permissions, { findings: watchers, ...sender }, objects] = await Promise.all([
       checkKinds(about, client, registry, { namespaces, signal }),
-      checkPermissions(about, client, registry, { project, namespaces, asOperator, signal }),
+      checkPermissions(about, client, registry, { project, namespaces, at, asOperator, signal }),
       checkWatchers(name, client, registry, { project, namespaces, urlPrefix, signal }),
-      checkObjects(about, client, registry, { project, signal }),
+      checkObjects(name, client, registry, { project, at, signal }),
     ]);
     const findings = [checkVersion(about, version), ...kinds, ...permissions, ...watchers, ...objects];
     return { findings, ...sender };
@@ -126,7 +128,7 @@ async function checkPermissions(
   about: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { project, namespaces, asOperator, signal }: CheckOptions,
+  { project, namespaces, at = '', asOperator, signal }: CheckOptions,
 ): Promise<readonly Finding[]> {
   const { watcher, resyncIdentity, namespace: system } = clusterNames(project);
   const watchList = watchListOf(registry, project, namespaces);
@@ -171,7 +173,7 @@ async function checkPermissions(
     return [warnFinding(about, 'the permissions of the functions cannot be read', formatError(error))];
   }
   if (asOperator) {
-    const unchecked = 'that the roles of the functions have access is not checked (outrigger clusters access)';
+    const unchecked = `that the roles of the functions have access is not checked (outrigger clusters access${at})`;
     const all = `permits you all ${permissions.size} permissions of the functions; ${unchecked}`;
     if (refused.length === 0) return [passFinding(about, all)];
     const ask = `${applyManifests}, or ask with the permissions of an administrator`;
@@ -189,11 +191,12 @@ async function checkPermissions(
  * was removed or renamed. A kind that cannot be listed is another finding.
  */
 async function checkObjects(
-  about: string,
+  cluster: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
+  { project, at = '', signal }: Pick<CheckOptions, 'project' | 'at' | 'signal'>,
 ): Promise<readonly Finding[]> {
+  const about = `cluster ${cluster}`;
   const all = await readControllers(client, registry, { project, nowMs: Date.now(), signal });
   const left = registry.flatMap(({ name, declaration: { resource } }) =>
     (all.find(({ controller }) => controller === name)?.former ?? []).map((one) => {
@@ -201,13 +204,13 @@ async function checkObjects(
       return warnFinding(
         about,
         `${message}: they cannot be deleted`,
-        `outrigger detach ${resource.kind} --controller ${one}`,
+        `outrigger detach ${resource.kind} --controller ${one} --cluster ${cluster}${at}`,
       );
     }),
   );
   const failing = all.flatMap(({ controller, failing, lastFailure }) => {
     if (lastFailure === undefined) return [];
-    const fix = 'outrigger status counts them; kubectl describe shows the conditions and the Events of an object';
+    const fix = `outrigger status${at} counts them; kubectl describe shows the conditions and the Events of an object`;
     return [failFinding(about, `${controller}: ${formatFailure(failing, lastFailure)}`, fix)];
   });
   const denied = all.flatMap(({ controller, policyDenied }) => {

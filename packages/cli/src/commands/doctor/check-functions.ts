@@ -6,25 +6,26 @@ import {
   type LambdaClient,
 } from '@aws-sdk/client-lambda';
 import { toError } from 'outrigger/internal/core/errors';
+import { awsCommand } from '../place.ts';
 import { type Finding, failFinding, warnFinding } from './finding.ts';
 
 /** Asks for two settings of each function, one function after the other: Lambda's limits are for the whole account. */
 export async function checkFunctions(
   lambda: LambdaClient,
-  { prefix, names, deploy }: { readonly prefix: string; readonly names: readonly string[]; readonly deploy: string },
+  { names, ...more }: { readonly urlPrefix: string; readonly names: readonly string[]; readonly deploy: string },
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const name of names) findings.push(...(await checkFunction(lambda, { name, prefix, deploy }, signal)));
+  for (const name of names) findings.push(...(await checkFunction(lambda, { name, ...more }, signal)));
   return findings;
 }
 
 async function checkFunction(
   lambda: LambdaClient,
-  { prefix, name, deploy }: { readonly prefix: string; readonly name: string; readonly deploy: string },
+  { urlPrefix, name, deploy }: { readonly urlPrefix: string; readonly name: string; readonly deploy: string },
   abortSignal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const FunctionName = `${prefix}${name}`;
+  const FunctionName = `${urlPrefix.split('/').at(-1)}${name}`;
   const about = `function ${name}`;
   try {
     const found = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal });
@@ -32,7 +33,8 @@ async function checkFunction(
       abortSignal,
     });
     const { LastUpdateStatus, LastUpdateStatusReason, State, StateReason } = found;
-    const fix = `aws lambda put-function-recursion-config --function-name ${FunctionName} --recursive-loop Allow`;
+    const named = `--function-name ${FunctionName} --recursive-loop Allow`;
+    const fix = awsCommand(urlPrefix, 'lambda put-function-recursion-config', named);
     return [
       ...(LastUpdateStatus === 'Failed'
         ? [failFinding(about, `its last update failed: ${LastUpdateStatusReason ?? 'no reason'}`, deploy)]

@@ -10,7 +10,7 @@ import { disposable, formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
 import { type ExpectedQueue, parseRedrivePolicy } from './expected-queues.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
-import { createQueueCommand, queuePolicy, setQueueCommand } from './queue-commands.ts';
+import { createQueueCommand, type GivenToQueues, queuePolicy, sendersOf, setQueueCommand } from './queue-commands.ts';
 
 const callSeconds = 10;
 
@@ -27,20 +27,17 @@ export async function checkQueues(
   const deadLetterQueues = new Set(
     expected.flatMap(({ deadLetters }) => (deadLetters === undefined ? [] : [deadLetters.name])),
   );
-  const read = (name: string) => attributesOf(installation, name, signal);
-  // A deployment is found by this queue.
-  const encryption = await read(timersQueue).catch(() => ({}));
+  const reading = new Map(expected.map(({ name }) => [name, attributesOf(installation, name, signal)] as const));
+  const given = await givenToQueues(reading);
   const found = await Promise.all(
     // Dead-letter queues come first: the redrive policies of the others need them.
     expected.toSorted(deadLetterQueuesFirst).map(async (queue) => {
       try {
         const fixOf = (part: ExpectedQueue) =>
           withManualFix(`if it was changed: ${setQueueCommand(installation.urlPrefix, part)}`);
-        return await checkQueue(installation, queue, {
-          fixOf,
-          signal,
-          isDeadLetterQueue: deadLetterQueues.has(queue.name),
-        });
+        const live = (await reading.get(queue.name)) ?? {};
+        const isDeadLetterQueue = deadLetterQueues.has(queue.name);
+        return await checkQueue(installation, queue, { live, given, fixOf, signal, isDeadLetterQueue });
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         const about = `queue ${queue.name}`;
@@ -49,7 +46,7 @@ export async function checkQueues(
               failFinding(
                 about,
                 'it does not exist',
-                withManualFix(`if it was deleted: ${createQueueCommand(installation, queue, encryption)}`),
+                withManualFix(`if it was deleted: ${createQueueCommand(installation, queue, given)}`),
               ),
             ]
           : [failFinding(about, 'its attributes cannot be read', formatError(error))];
@@ -89,11 +86,17 @@ function withTimeout({ name, attributes, deadLetters }: ExpectedQueue, seconds: 
   return { name, attributes: { ...attributes, VisibilityTimeout }, ...redrive };
 }
 
-async function attributesOf(
-  { sqs, urlPrefix }: Installation,
-  name: string,
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, string>>> {
+type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** Finds what the options of the deployment gave its queues: a queue that is gone or was changed had it, too. */
+async function givenToQueues(reading: ReadonlyMap<string, Promise<Attributes>>): Promise<GivenToQueues> {
+  const read = await Promise.allSettled([reading.get(timersQueue), ...reading.values()]);
+  const live = read.flatMap((one) => (one.status === 'fulfilled' && one.value !== undefined ? [one.value] : []));
+  const senders = live.map(({ Policy }) => sendersOf(Policy)).find((statements) => statements.length > 0);
+  return { encryption: live[0] ?? {}, senders: senders ?? [] };
+}
+
+async function attributesOf({ sqs, urlPrefix }: Installation, name: string, signal: AbortSignal): Promise<Attributes> {
   const request = new GetQueueAttributesCommand({ QueueUrl: queueUrl(urlPrefix, name), AttributeNames: ['All'] });
   const { Attributes = {} } = await callWithin(callSeconds, signal, (abortSignal) =>
     sqs.send(request, { abortSignal }),
@@ -109,21 +112,24 @@ async function checkQueue(
   installation: Installation,
   declared: ExpectedQueue,
   {
+    live,
+    given,
     fixOf,
     signal,
     isDeadLetterQueue,
   }: {
+    readonly live: Attributes;
+    readonly given: GivenToQueues;
     readonly fixOf: (part: ExpectedQueue) => string;
     readonly signal: AbortSignal;
     readonly isDeadLetterQueue: boolean;
   },
 ): Promise<readonly Finding[]> {
-  const { on, urlPrefix } = installation;
+  const { on, urlPrefix, at } = installation;
   const { name } = declared;
   const about = `queue ${name}`;
-  const given: Readonly<Record<string, string | undefined>> = await attributesOf(installation, name, signal);
   const isOfController = declared.attributes.FifoQueue === 'true' && declared.deadLetters !== undefined;
-  const hasOtherTimeout = isOfController && given.VisibilityTimeout !== declared.attributes.VisibilityTimeout;
+  const hasOtherTimeout = isOfController && live.VisibilityTimeout !== declared.attributes.VisibilityTimeout;
   const ofStage = hasOtherTimeout ? await withTimeoutOfStage(installation, declared, signal) : declared;
   const findings: Finding[] = [];
   // The visibility timeout may be right then. A command that lowers it would give a key to two functions at once.
@@ -132,16 +138,16 @@ async function checkQueue(
       warnFinding(about, 'the timeout of its function cannot be read, so its own is unchecked', ofStage.error),
     );
   const { attributes, deadLetters } =
-    'error' in ofStage ? withTimeout(declared, Number(given.VisibilityTimeout) / visibilitySecondsOf(1)) : ofStage;
+    'error' in ofStage ? withTimeout(declared, Number(live.VisibilityTimeout) / visibilitySecondsOf(1)) : ofStage;
   for (const [attribute, value] of Object.entries(attributes)) {
-    const actual = given[attribute] ?? 'not set';
+    const actual = live[attribute] ?? 'not set';
     if (actual === value) continue;
     const fix = fixOf({ name, attributes: { [attribute]: value } });
     findings.push(failFinding(about, `${attribute} is ${actual}, the deployment has ${value}`, fix));
   }
   if (deadLetters !== undefined) {
     const wanted = `${urlPrefix.split('/').at(-1)}${deadLetters.name}`;
-    const policy = parseRedrivePolicy(given.RedrivePolicy);
+    const policy = parseRedrivePolicy(live.RedrivePolicy);
     const actual =
       policy === undefined
         ? 'nowhere'
@@ -154,20 +160,22 @@ async function checkQueue(
     }
   }
   if (on === 'AWS') {
-    const { Policy = '' } = given;
+    const { Policy = '' } = live;
     const isOpen = !Policy.includes('aws:SecureTransport');
     const isClosed = declared.takesEvents === true && !Policy.includes('events.amazonaws.com');
-    const fix = fixOf({ name, attributes: { Policy: queuePolicy(urlPrefix, declared) } });
+    const isKeyless = declared.takesKeys === true && given.senders.length > 0 && sendersOf(Policy).length === 0;
+    const fix = fixOf({ name, attributes: { Policy: queuePolicy(urlPrefix, declared, given) } });
     if (isOpen) findings.push(warnFinding(about, 'its policy does not deny plain HTTP', fix));
     else if (isClosed) findings.push(warnFinding(about, 'its policy lets no rule of EventBridge send to it', fix));
+    else if (isKeyless) findings.push(failFinding(about, 'its policy does not let WATCHER_ROLES send to it', fix));
   }
-  const count = Number(given.ApproximateNumberOfMessages ?? 0);
+  const count = Number(live.ApproximateNumberOfMessages ?? 0);
   if (isDeadLetterQueue && count > 0) {
     findings.push(
       warnFinding(
         about,
         count === 1 ? '1 dead letter' : `${count} dead letters`,
-        'outrigger dlq list shows the reasons; fix the cause, then outrigger dlq redrive',
+        `outrigger dlq list${at} shows the reasons; fix the cause, then outrigger dlq redrive${at}`,
       ),
     );
   }

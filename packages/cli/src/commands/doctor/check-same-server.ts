@@ -7,6 +7,7 @@ import { type Finding, failFinding } from './finding.ts';
 export async function checkSameServer(
   table: Pick<ClusterRegistry, 'get'>,
   names: readonly string[],
+  at: string,
 ): Promise<readonly Finding[]> {
   const entries = await Promise.all(
     names.map(async (name) => ({ name, entry: await table.get(name).catch(() => undefined) })),
@@ -21,7 +22,7 @@ export async function checkSameServer(
       return failFinding(
         `clusters ${[first, ...others].join(', ')}`,
         'have the same server: an object is reconciled under each name, at the same time',
-        `keep one name, such as ${first}; outrigger clusters decommission NAME --leave-objects for the other`,
+        `keep one name, such as ${first}; outrigger clusters decommission NAME --leave-objects${at} for the other`,
       );
     });
 }

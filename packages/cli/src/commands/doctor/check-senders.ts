@@ -13,15 +13,14 @@ const about = 'sender check';
 
 type CheckOptions = {
   readonly only: string | undefined;
-  readonly stage: string | undefined;
   /** Those in the watch checkpoints, by cluster. One that cannot be read is another finding. */
   readonly senders: ReadonlyMap<string, Sender>;
 };
 
 /** Checks the sender check. Never rejects. */
 export async function checkSenders(
-  { on, registry: table, region, senderCheck }: Installation,
-  { only, stage, senders }: CheckOptions,
+  { on, at, registry: table, region, senderCheck }: Installation,
+  { only, senders }: CheckOptions,
 ): Promise<readonly Finding[]> {
   if (on === 'this machine') return [passFinding(about, 'off: the queues here give every sender the same id')];
   try {
@@ -40,7 +39,6 @@ export async function checkSenders(
       if (watchers.length === 0) unnamed.push(name);
       named.push(...watchers.map((watcher) => ({ ...watcher, cluster: name })));
     }
-    const at = `${stage === undefined ? '' : ` --stage ${stage}`}${region === undefined ? '' : ` --region ${region}`}`;
     const roles = await checkRoles(named, { at, flag: { region } });
     // A role that was made again is one finding.
     const isMadeAgain = roles.some(({ state }) => state === 'wrong');

@@ -13,6 +13,7 @@ import {
   requireClusterName,
   withInstallationOptions,
 } from '../installation.ts';
+import { placeOptions } from '../place.ts';
 import { colourOf } from '../terminal.ts';
 import { checkAccount, checkPaused } from './check-account.ts';
 import { checkAlarms } from './check-alarms.ts';
@@ -63,7 +64,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
   if (cluster !== undefined) await requireClusterName(cluster, installation);
   const deploy =
     installation.on === 'AWS'
-      ? `if it was never deployed: npx osls deploy --stage ${flags.stage ?? 'STAGE'}`
+      ? `if it was never deployed: npx osls deploy${placeOptions({ stage: 'STAGE', ...flags })}`
       : 'restart outrigger dev';
   const [{ findings: clusters, senders }, ...parts] = await Promise.all([
     checkClusters(installation, registry, cluster, signal),
@@ -74,7 +75,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
     installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
     checkRuns(installation, names, { folder: flags.folder, signal }),
   ]);
-  const checked = await checkSenders(installation, { only: cluster, stage: flags.stage, senders });
+  const checked = await checkSenders(installation, { only: cluster, senders });
   const findings = [
     ...credentialsFinding(installation),
     ...checkFolder(problem),
@@ -110,7 +111,7 @@ async function checkClusters(
   only: string | undefined,
   signal: AbortSignal,
 ): Promise<{ readonly findings: readonly Finding[]; readonly senders: ReadonlyMap<string, Sender> }> {
-  const { registry: table, clusters } = installation;
+  const { registry: table, clusters, at } = installation;
   const without = (finding: Finding) => ({ findings: [finding], senders: new Map<string, Sender>() });
   if (table === undefined || clusters === undefined) {
     const fix = 'set CLUSTERS, or give --stage';
@@ -121,12 +122,12 @@ async function checkClusters(
     const misnamed = only === undefined ? await table.misnamed() : [];
     const ignored = misnamed.map((error) => failFinding('clusters', 'an entry is ignored', error));
     if (names.length + ignored.length === 0)
-      return without(warnFinding('clusters', 'the table is empty', 'add a cluster: outrigger clusters add'));
+      return without(warnFinding('clusters', 'the table is empty', `add a cluster: outrigger clusters add${at}`));
     const reports = await Promise.all(names.map((name) => checkEntry(installation, registry, name, signal)));
     const senders = reports.flatMap(({ sender }, index) =>
       sender === undefined ? [] : [[names[index] ?? '', sender] as const],
     );
-    const same = only === undefined ? await checkSameServer(table, names) : [];
+    const same = only === undefined ? await checkSameServer(table, names, at) : [];
     const found = reports.flatMap(({ findings }) => findings);
     return { findings: [...ignored, ...same, ...found], senders: new Map(senders) };
   } catch (error) {
@@ -136,7 +137,7 @@ async function checkClusters(
 }
 
 async function checkEntry(
-  { clusters, project, on, urlPrefix, registry: table }: Installation,
+  { clusters, project, on, urlPrefix, at, registry: table }: Installation,
   registry: readonly ControllerDefinition[] | undefined,
   name: string,
   signal: AbortSignal,
@@ -150,10 +151,10 @@ async function checkEntry(
       // The queues on this machine have a generation, which is not known here.
       const queues = on === 'AWS' ? { urlPrefix } : {};
       const { access } = parseEntry(name, await table?.get(name));
-      const options = { project, signal, namespaces, ...queues, asOperator: access.type === 'eks' };
+      const options = { project, signal, namespaces, ...queues, at, asOperator: access.type === 'eks' };
       const report = await checkCluster(name, client, registry, options);
       if (found?.type !== 'paused') return report;
-      const fix = `outrigger clusters resume ${name}`;
+      const fix = `outrigger clusters resume ${name}${at}`;
       const paused = warnFinding(about, 'PAUSED: nothing of it is reconciled, its keys are postponed', fix);
       return { ...report, findings: [paused, ...report.findings] };
     }
@@ -161,7 +162,7 @@ async function checkEntry(
       const fix = 'when its queues are empty, remove its entry from the table';
       return { findings: [warnFinding(about, 'is being decommissioned: its messages are deleted', fix)] };
     }
-    const fix = 'name one of the clusters that outrigger status shows';
+    const fix = `name one of the clusters that outrigger status${at} shows`;
     return { findings: [failFinding(about, 'is not in the clusters table', fix)] };
   } catch (error) {
     if (signal.aborted) throw signal.reason;

@@ -3,7 +3,7 @@
 
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { parseJson } from 'outrigger/internal/core/json';
-import { controllerDeadLetterQueue, controllerQueue } from 'outrigger/internal/core/names';
+import { queuesOf, resyncQueue } from 'outrigger/internal/core/names';
 import * as z from 'zod';
 import { namePrefix } from '../../aws/names.ts';
 import { awsOf } from '../../aws/resources.ts';
@@ -19,6 +19,8 @@ export type ExpectedQueue = {
   readonly source?: string;
   /** Whether rules of EventBridge send to it what they cannot deliver. */
   readonly takesEvents?: true;
+  /** Whether watchers send keys to it. */
+  readonly takesKeys?: true;
 };
 
 const queueName = z.string();
@@ -64,9 +66,12 @@ export function expectedQueues(
       };
     },
   );
-  const names = controllers.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]);
+  const pairs = queuesOf(controllers);
+  const keyed = new Set(pairs.flatMap(({ queue }) => (queue === resyncQueue ? [] : [queue])));
+  const names = pairs.flatMap(({ queue, deadLetterQueue }) => [queue, deadLetterQueue]);
   const others = names.filter((name) => !found.some((one) => one.name === name));
-  return [...found, ...others.map((name) => ({ name, attributes: {} }))];
+  const all: readonly ExpectedQueue[] = [...found, ...others.map((name) => ({ name, attributes: {} }))];
+  return all.map((one) => (keyed.has(one.name) ? { ...one, takesKeys: true } : one));
 }
 
 /** The id in `!GetAtt Id.Arn`, or ''. */

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { moveOf } from 'outrigger/internal/clusters/registry/entry';
-import { controllerDeadLetterQueue, controllerQueue, resyncQueue } from 'outrigger/internal/core/names';
+import { type QueuePair, queuesOf, resyncQueue } from 'outrigger/internal/core/names';
 import { sleep } from 'outrigger/internal/core/time';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
 import { timesText } from '../../console/run-times.ts';
@@ -17,7 +17,6 @@ import {
   printJson,
   printLines,
 } from '../command.ts';
-import { sharedQueues } from '../dead-letter-queues.ts';
 import {
   clusterClient,
   type Installation,
@@ -101,13 +100,13 @@ async function watch(flags: Flags, signal: AbortSignal): Promise<number> {
 }
 
 async function run({ output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
-  const { verdict, others: _, ...system } = await readSystem(flags, signal);
+  const { verdict, at, others: _, ...system } = await readSystem(flags, signal);
   const { clusters, queues, functions, paused, senderCheck } = system;
   const { line, lag, slowest, problems, unknown } = verdict;
   if (output === 'json') printJson({ ...system, slowest });
   else {
-    const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
-    const resume = pausedLines(paused);
+    const off = senderCheck === 'off' ? ['', `sender check: off (outrigger doctor${at} has the reason)`] : [];
+    const resume = pausedLines(paused, at);
     const tables = statusLines(clusters, queues, functions);
     const slow = slowest === undefined ? [] : [`slowest: ${slowest.controller}: ${timesText(slowest)}`];
     // In a pipe the lines are the tables alone.
@@ -119,8 +118,8 @@ async function run({ output, ...flags }: Flags, signal: AbortSignal): Promise<nu
   return problems.length === 0 ? 0 : 1;
 }
 
-function pausedLines(paused: readonly string[] | undefined): readonly string[] {
-  return (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}`);
+function pausedLines(paused: readonly string[] | undefined, at: string): readonly string[] {
+  return (paused ?? []).map((one) => `${one}: PAUSED, its messages wait until outrigger resume ${one}${at}`);
 }
 
 /** Says of one controller what the status says of all: its problems, what waits and was missed, and its times. */
@@ -129,12 +128,12 @@ export async function explainController(
   { output, ...flags }: Omit<Flags, 'controller' | 'watch'>,
   signal: AbortSignal,
 ): Promise<number> {
-  const { verdict, others: _, ...system } = await readSystem({ ...flags, controller }, signal);
+  const { verdict, at, others: _, ...system } = await readSystem({ ...flags, controller }, signal);
   const { problems, unknown, line, lag, slowest } = verdict;
   if (output === 'json') printJson({ ...system, ...verdict });
   else {
     const times = slowest === undefined ? 'no run in the last 15 minutes' : timesText(slowest);
-    const more = [...problems, ...unknown, ...pausedLines(system.paused), lag, times];
+    const more = [...problems, ...unknown, ...pausedLines(system.paused, at), lag, times];
     printLines([`${controller}: ${line}`, ...more.map((one) => `  ${one}`)], colourOf);
   }
   return problems.length === 0 ? 0 : 1;
@@ -144,7 +143,14 @@ export async function explainController(
 async function readSystem(
   { cluster, controller, ...flags }: Omit<Flags, 'output' | 'watch'>,
   signal: AbortSignal,
-): Promise<Read & { readonly senderCheck: SenderCheckState | undefined; readonly verdict: Verdict }> {
+): Promise<
+  Read & {
+    readonly senderCheck: SenderCheckState | undefined;
+    readonly verdict: Verdict;
+    /** The options of a printed command. */
+    readonly at: string;
+  }
+> {
   const { folder } = flags;
   const { registry, names: known, problem: notLoaded } = await loadOrList(process.cwd());
   const wanted = controller === undefined ? known : [requireController(controller, known)];
@@ -153,12 +159,13 @@ async function readSystem(
   const one = cluster === undefined ? undefined : [await requireClusterName(cluster, installation)];
   const names = one ?? (await requireRegistry(installation.registry).list());
   const controllerNames = wanted.map((one) => one.name);
+  const shown = queuesOf(wanted).filter(({ name }) => controller === undefined || name === controller);
   const functionNames = controller === undefined ? watchedFunctions(installation, wanted) : controllerNames;
   const [paused, troubles, queues, clusters] = await Promise.all([
     pausedControllers(installation, controllerNames, signal),
     // The resync says what the watchers of a controller have missed.
     readTroubles(installation, [...new Set([...functionNames, resyncQueue])], { folder, signal }),
-    Promise.all(queuesOf(wanted, controller === undefined).map((one) => readQueue(installation, one, signal))),
+    Promise.all(shown.map((one) => readQueue(installation, one, signal))),
     Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
   ]);
   const functions = functionNames.map((name) => {
@@ -172,7 +179,7 @@ async function readSystem(
   const system = { clusters, queues, functions, paused, others, resync: troubles.resync(controller) };
   // A deployment whose functions cannot be read still has a status.
   const senderCheck = await installation.senderCheck().catch(() => undefined);
-  return { ...system, senderCheck, verdict: judge(system) };
+  return { ...system, senderCheck, verdict: judge(system), at: installation.at };
 }
 
 async function readNamed(
@@ -201,17 +208,6 @@ async function readNamed(
     if (signal.aborted) throw signal.reason;
     return { name, ...state, problem: formatError(error) };
   }
-}
-
-type QueuePair = { readonly name: string; readonly queue: string; readonly deadLetterQueue: string };
-
-function queuesOf(controllers: readonly { readonly name: string }[], withShared: boolean): readonly QueuePair[] {
-  const names = [...controllers.map(({ name }) => name), ...(withShared ? sharedQueues.keys() : [])];
-  return names.map((name) => ({
-    name,
-    queue: sharedQueues.has(name) ? name : controllerQueue(name),
-    deadLetterQueue: sharedQueues.get(name) ?? controllerDeadLetterQueue(name),
-  }));
 }
 
 async function readQueue(

@@ -1,9 +1,9 @@
 // The verdict of `outrigger status`: what is wrong, what is not known, and one line about both. Pure.
+import { sharedQueues } from 'outrigger/internal/core/names';
 import { clusterHealth, functionText, queueHealth } from '../../console/health.ts';
 import { missedText } from '../../console/problems.ts';
 import { averageMs, type ControllerTimes } from '../../console/run-times.ts';
 import type { ResyncRun, Tone } from '../../console/wire.ts';
-import { sharedQueues } from '../dead-letter-queues.ts';
 import { ageText } from '../terminal.ts';
 import { formatFailure, formatPolicyDenied } from './cluster-status.ts';
 import { type NamedCluster, type NamedFunction, type NamedQueue, overdueLines } from './status-lines.ts';
@@ -66,8 +66,9 @@ function slowestOf(functions: readonly NamedFunction[]): Pick<Verdict, 'slowest'
 /** Says how many keys wait, since when a change does, and what the resync found that no event had brought. */
 function lagOf({ clusters, queues, resync }: Pick<Read, 'clusters' | 'queues' | 'resync'>): string {
   const seconds = clusters.flatMap(({ controllers = [] }) => controllers.map(({ oldestSeconds = 0 }) => oldestSeconds));
-  // Messages of timers and resync are no keys that wait for a controller.
-  const keys = queues.flatMap(({ name, queued }) => (sharedQueues.has(name) ? [] : [queued]));
+  // The messages of the shared queues are no keys that wait for a controller.
+  const own = queues.filter(({ name }) => !sharedQueues.some((one) => one.name === name));
+  const keys = own.map(({ queued }) => queued);
   const behind = keys.includes(undefined) ? 'not known' : (some(sum(keys.map((one = 0) => one)), 'key')[0] ?? '0 keys');
   const longest = Math.max(0, ...seconds);
   const oldest = longest === 0 ? '' : `, the oldest change for ${ageText(longest)}`;

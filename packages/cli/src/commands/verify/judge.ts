@@ -87,7 +87,7 @@ function judgeRoute({ from, last }: Route, { find, notSent, roles, deploy, at }:
     }
     sender = name;
   }
-  return arrived(about, answers);
+  return arrived(about, answers, at);
 }
 
 /** A deployment does not create a deleted queue again. */
@@ -96,14 +96,14 @@ function sendFix(reason: string, otherwise: string, at: string): string {
   return `it was deleted: outrigger doctor${at} prints the command that creates it again`;
 }
 
-function arrived(about: string, answers: readonly Answer[]): Finding {
+function arrived(about: string, answers: readonly Answer[], at: string): Finding {
   const [first] = answers;
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
   const back = answers.slice(1).reduce((sum, { tookMs }) => sum + tookMs, 0);
   const times = `answered after ${seconds(first?.tookMs ?? 0)}, by timers again after ${seconds(back)}`;
   const most = Math.max(...answers.map(({ receiveCount = 1 }) => receiveCount));
   if (most === 1) return passFinding(about, `${times}, ${first?.memoryMegabytes} MB`);
-  const fix = 'look for throttles and errors of the functions: outrigger doctor';
+  const fix = `look for throttles and errors of the functions: outrigger doctor${at}`;
   return warnFinding(about, `${times}; a message was received ${most} times`, fix);
 }
 
@@ -114,6 +114,10 @@ function judgeClusters(routes: readonly Route[], { find, at }: Judgement): reado
     const all = 'error' in clusters ? [{ cluster: '', ms: 0, error: clusters.error }] : clusters;
     return all.map((one) => ({ ...one, from }));
   });
+  if (asked.length === 0 && routes.some(({ from }) => find(from, 2)?.clusters !== undefined)) {
+    const fix = `outrigger clusters list${at} shows them; add one: outrigger clusters add${at}`;
+    return [warnFinding('clusters', 'no cluster was asked: the table has none, or none is in use', fix)];
+  }
   const groups = Map.groupBy(asked, ({ cluster, error = '' }) => JSON.stringify([cluster, error]));
   return [...groups.values()].map((group) => {
     const [{ cluster, error } = { cluster: '', error: undefined }] = group;

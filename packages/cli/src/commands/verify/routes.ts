@@ -9,6 +9,7 @@ import { type Probe, probeEntry } from 'outrigger/internal/sqs/probe';
 import { createSend } from 'outrigger/internal/sqs/send';
 import { functionNames } from '../../aws/wakes.ts';
 import { disposable } from '../command.ts';
+import { type Finding, warnFinding } from '../doctor/finding.ts';
 import type { Installation } from '../installation.ts';
 
 /** The way of one probe: the function that gets it first, timers, and the controller whose function gets it last. */
@@ -23,14 +24,31 @@ export function stepsOf({ from, last }: Route): readonly (readonly [left: number
   ];
 }
 
-/** Lists the routes: of every function, except timers, which is on all of them. */
-export function routesOf(registry: readonly ControllerDefinition[]): readonly Route[] {
-  const waking = registry.find(({ declaration }) => declaration.wakes.length > 0);
-  return functionNames(registry).flatMap((from) => {
-    const shared = from === wakeFunction ? waking : registry[0];
-    const last = registry.find(({ name }) => name === from) ?? shared;
+/**
+ * Lists the routes: of every function, except timers, which is on all of them. The shared functions' probes end at a
+ * controller that answers, if one does.
+ * @param silent the functions that have a finding already, because they receive nothing; the others that a probe cannot
+ * reach through them are `untested`
+ */
+export function routesOf(
+  registry: readonly ControllerDefinition[],
+  silent: readonly string[],
+): { readonly routes: readonly Route[]; readonly untested: readonly Finding[] } {
+  const waking = registry.filter(({ declaration }) => declaration.wakes.length > 0);
+  const all = functionNames(registry).flatMap((from) => {
+    const shared = from === wakeFunction ? waking : registry;
+    const answering = shared.find(({ name }) => !silent.includes(name)) ?? shared[0];
+    const last = registry.find(({ name }) => name === from) ?? answering;
     return from === timersQueue || last === undefined ? [] : [{ from, last: last.name }];
   });
+  const stopOf = ({ from, last }: Route) => [from, timersQueue, last].find((name) => silent.includes(name));
+  const untested = all.flatMap((route) => {
+    const stop = stopOf(route);
+    if (stop === undefined || stop === route.from) return [];
+    const fix = `see what is found of the function of ${stop}, and run this again`;
+    return [warnFinding(`function ${route.from}`, `not tested: nothing answers from ${stop}`, fix)];
+  });
+  return { routes: all.filter((route) => stopOf(route) === undefined), untested };
 }
 
 /** Sends a probe on each route. Returns the id of all of them, and why some were not sent. Never rejects. */

@@ -20,7 +20,7 @@ import { type Installation, openInstallation } from '../installation.ts';
 import { readVariables } from '../stage-table.ts';
 import { awaitAnswers } from './answers.ts';
 import { judge } from './judge.ts';
-import { type Route, routesOf, sendProbes } from './routes.ts';
+import { routesOf, sendProbes } from './routes.ts';
 
 type Flags = {
   readonly stage: string;
@@ -62,27 +62,23 @@ Exit status: 0 when everything answered, 1 when something is wrong. Warnings do 
 async function run({ cluster, timeout, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
   using installation = await openInstallation({ ...flags, folder: '' }, signal);
-  const at = ` --stage ${flags.stage}${flags.region === undefined ? '' : ` --region ${flags.region}`}`;
+  const { at } = installation;
   const deploy = `if it was never deployed: npx osls deploy${at}`;
   const account = await checkAccount(installation, registry, { deploy, signal });
   // A queue without a mapping, or with one that is paused, is a finding already, and nothing answers from it.
   const silent = account.flatMap(({ about }) => /^function of (.*?)(\.fifo)?$/.exec(about)?.[1] ?? []);
-  const routes = routesOf(registry).filter((route) => !visits(route, silent));
+  const { routes, untested } = routesOf(registry, silent);
   const sinceMs = Date.now();
   const namespace = (await readNamespaces(process.cwd()))?.[0];
   const { id, notSent } = await sendProbes(installation, routes, { cluster, namespace, signal });
   const sent = routes.filter(({ from }) => !notSent.has(from));
   const find = await awaitAnswers(installation, sent, { id, sinceMs, seconds: timeout, signal });
   const roles = await roleIds(installation, signal);
-  const findings = [...account, ...judge(routes, { find, notSent, roles, seconds: timeout, at, deploy })];
+  const findings = [...account, ...untested, ...judge(routes, { find, notSent, roles, seconds: timeout, at, deploy })];
   if (output === 'json') printJson(findings);
   else printLines(findingLines(findings));
   printError('not seen: watchers, alarms, dead-letter queues, rules of EventBridge, Fargate (outrigger verify --help)');
   return findings.some(({ state }) => state === 'wrong') ? 1 : 0;
-}
-
-function visits({ from, last }: Route, names: readonly string[]): boolean {
-  return [from, timersQueue, last].some((name) => names.includes(name));
 }
 
 /** The ids of the roles as the functions know them; undefined if the sender check is off, or the function is gone. */

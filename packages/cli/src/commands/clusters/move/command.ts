@@ -159,7 +159,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
     report: (line) => printLines([`${name}: ${line}`]),
   };
   const { source: entry } = await readEntries();
-  await moveCluster(deps, { name, from, to }, timingOf(source.functions, entry), signal);
+  await moveCluster(deps, { name, from, to, region: flags.region }, timingOf(source.functions, entry), signal);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import type { ClusterEntry } from 'outrigger/internal/clusters/registry/entry';
 import { UserError } from 'outrigger/internal/core/errors';
+import { controllerRole } from 'outrigger/internal/core/names';
 import type { Wait } from 'outrigger/internal/core/time';
 import { accessEntries } from 'outrigger/internal/generate/rbac/access-entries';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
@@ -37,6 +38,12 @@ export function createFence(
   signal: AbortSignal,
 ): Pick<MoveDeps, 'checkPermissions' | 'takePermissions' | 'grantPermissions'> {
   const permissions = permissionsOf(registry, namespaces);
+  const groups = accessEntries(registry, project, namespaces);
+  // The first stage may have a controller that this version does not have.
+  const roles = new Set([
+    ...groups.map(({ clusterRole }) => clusterRole),
+    ...functions.source.map(({ name }) => controllerRole(name, project)),
+  ]);
   const requireAdmin = () => {
     if (admin !== undefined) return admin;
     throw new UserError('only an administrator of the cluster can take permissions away; give --kubeconfig');
@@ -75,7 +82,7 @@ export function createFence(
         return;
       }
       const identity = await identityOf(source);
-      await unbind(requireAdmin(), identity.username, project, signal);
+      await unbind(requireAdmin(), identity.username, roles, signal);
       let held = await permissionsHeld(requireAdmin(), identity, permissions, signal);
       for (let waited = 0; held.length > 0 && waited < revokedSeconds; waited += 1) {
         await wait(1, signal);
@@ -91,7 +98,6 @@ export function createFence(
     grantPermissions: async ({ access }) => {
       if (access.type !== 'eks') return;
       const entries = eks(access);
-      const groups = accessEntries(registry, project, namespaces);
       for (const { name, role } of functions.target) {
         const group = groups.find((one) => one.function === name)?.group;
         if (group !== undefined) await entries.put(role, group);

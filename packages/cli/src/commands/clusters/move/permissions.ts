@@ -7,7 +7,6 @@
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { UserError } from 'outrigger/internal/core/errors';
 import { describeKind } from 'outrigger/internal/core/kind-names';
-import { controllerRole } from 'outrigger/internal/core/names';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { objectPath } from 'outrigger/internal/kube/client/path';
 import { listPages } from 'outrigger/internal/kube/client/read';
@@ -107,20 +106,20 @@ export function formatPermission({ verb, group, resource, subresource, namespace
 }
 
 /**
- * Removes a user from every binding to a role of the project. A binding without another subject is deleted. Returns how
+ * Removes a user from every binding to one of these roles. A binding without another subject is deleted. Returns how
  * many bindings named the user. Throws the client's errors, and isConflict if one was changed in between.
  */
 export async function unbind(
   admin: KubeClient,
   username: string,
-  project: string,
+  roles: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<number> {
   let count = 0;
   for (const kind of bindings) {
     for await (const { items } of listPages(admin, kind, { signal })) {
       for (const binding of items) {
-        if (!roleRef.parse(binding.roleRef).name.startsWith(controllerRole('', project))) continue;
+        if (!roles.has(roleRef.parse(binding.roleRef).name)) continue;
         const all = subjects.parse(binding.subjects) ?? [];
         const others = all.filter((one) => !isSubject(one, username));
         if (others.length === all.length) continue;

@@ -9,12 +9,19 @@
 // seconds.
 import type { ClusterEntry } from 'outrigger/internal/clusters/registry/entry';
 import { UserError } from 'outrigger/internal/core/errors';
+import { placeOptions } from '../../place.ts';
 
 /** The entry of the cluster in the table of each stage. */
 export type MoveEntries = { readonly source: ClusterEntry | undefined; readonly target: ClusterEntry | undefined };
 
 /** The cluster, and its two stages. */
-export type MoveNames = { readonly name: string; readonly from: string; readonly to: string };
+export type MoveNames = {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  /** From --region, for printed commands. */
+  readonly region?: string | undefined;
+};
 
 /** How long each wait takes, in seconds. */
 export type MoveTiming = {
@@ -72,19 +79,19 @@ export function nextMoveStep(
 
 function requireMove(
   { source, target }: MoveEntries,
-  { name, from, to }: MoveNames,
+  { name, from, to, region }: MoveNames,
 ): MoveEntries & { readonly source: ClusterEntry } {
   const refuse = (reason: string) => new UserError(`cluster "${name}": ${reason}`);
+  const of = (command: string, stage: string) =>
+    `outrigger clusters ${command} ${name}${placeOptions({ stage, region })}`;
   if (from === to) throw refuse(`is of stage ${from} already`);
   if (source === undefined) throw refuse(`is not in the table of stage ${from}`);
   const other = source.movingTo?.stage ?? to;
   if (other !== to)
-    throw refuse(`is on its way to stage ${other}; finish that first: clusters move ${name} --to ${other}`);
+    throw refuse(`is on its way to stage ${other}; finish that first: ${of('move', from)} --to ${other}`);
   if (source.movingFrom !== undefined) {
     const { stage } = source.movingFrom;
-    throw refuse(
-      `is on its way from stage ${stage}; finish that first: clusters move ${name} --stage ${stage} --to ${from}`,
-    );
+    throw refuse(`is on its way from stage ${stage}; finish that first: ${of('move', stage)} --to ${from}`);
   }
   const comesFrom = target?.movingFrom?.stage ?? from;
   if (comesFrom !== from) throw refuse(`is on its way from stage ${comesFrom} to ${to}; finish that first`);
@@ -97,9 +104,9 @@ function requireMove(
   if (isActive)
     throw refuse(
       `is in the table of stage ${to} too, so both reconcile it; take it from one of them: ` +
-        `clusters decommission ${name} --leave-objects, then clusters remove ${name}`,
+        `${of('decommission', 'STAGE')} --leave-objects, then ${of('remove', 'STAGE')}`,
     );
   if (source.paused === true && source.movingTo === undefined)
-    throw refuse(`is paused; resume it first: outrigger clusters resume ${name} --stage ${from}`);
+    throw refuse(`is paused; resume it first: ${of('resume', from)}`);
   return { source, target };
 }
