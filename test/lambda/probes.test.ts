@@ -27,7 +27,7 @@ const functions = functionSystem({
 });
 const nothingKept = { batchItemFailures: [] };
 const aProbe = (path: readonly string[]): Probe => {
-  return { v: 1, type: 'probe', id: randomUUID(), from: 'widget', sentAt: Date.now(), path: [...path] };
+  return { v: 1, type: 'probe', id: randomUUID(), from: 'widget', sentAt: Date.now() - 5_000, path: [...path] };
 };
 const bodyOf = (path: readonly string[]) => probeEntry('timers', aProbe(path)).body;
 const answers = (lines: readonly string[]) =>
@@ -42,6 +42,7 @@ it('a reconcile function answers a probe with what each cluster says, sends it o
   const [{ service, probe }] = answers(lines);
   expect(service).toBe('widget');
   expect(probe).toMatchObject({ from: 'widget', left: 2, receiveCount: 1, sender: 'x' });
+  expect(probe.tookMs).toBeGreaterThanOrEqual(5_000);
   expect(probe.clusters.map((one: { cluster: string }) => one.cluster).sort()).toEqual(['alpha', 'gone']);
   expect(probe.clusters).toContainEqual(expect.objectContaining({ cluster: 'alpha', user: expect.any(String) }));
   expect(probe.clusters).toContainEqual(
