@@ -129,7 +129,7 @@ const resyncSettings = z.object({
   /** Overrides the resync period of every controller. For development, where the default of ten hours is too long. */
   RESYNC_PERIOD_SECONDS: emptyAsUnset(z.coerce.number().int().min(1).optional()),
   /** The age at which a change that was not reconciled counts as missed; at least the queues' visibility timeout. */
-  RESYNC_MISSED_AFTER_SECONDS: z.coerce.number().int().min(1).default(resyncDefaults.missedAfterSeconds),
+  RESYNC_MISSED_AFTER_SECONDS: emptyAsUnset(z.coerce.number().int().min(1).default(resyncDefaults.missedAfterSeconds)),
   ...resyncRate,
 });
 

@@ -20,6 +20,12 @@ it('a text that Helm would read as a template is escaped', () => {
   expect(text).toContain('helm.sh/resource-policy: keep');
 });
 
+it('the Secrets of a private registry are a value of the chart, which is empty', () => {
+  const files = chartFiles(new Map([['watcher/deployment.yaml', deployment]]), input);
+  expect(files.get('values.yaml')).toContain('\nimagePullSecrets: []\n');
+  expect(files.get('templates/deployment.yaml')).toContain('imagePullSecrets: {{- toYaml .Values.imagePullSecrets');
+});
+
 it('a project without a watcher has no chart', () => {
   expect(() => chartFiles(new Map(), input)).toThrow('the manifests have no Deployment');
 });

@@ -12,12 +12,15 @@ const policy = z.object({ Statement: z.array(statement) });
 /** The longest managed policy of IAM (IAM and AWS STS quotas). */
 const maxCharacters = 6_144;
 
-async function run(types: readonly string[]) {
+async function run(types: readonly string[], stage = 'prod', given: Readonly<Record<string, string>> = {}) {
   vi.spyOn(process, 'cwd').mockReturnValue(folder.path);
   await folder.write('package.json', '{ "name": "cafes", "outrigger": { "project": "cafes" } }');
   const Resources = Object.fromEntries(types.map((Type, index) => [`R${index}`, { Type }]));
-  await folder.write('.serverless/cloudformation-template-update-stack.json', JSON.stringify({ Resources }));
-  return await runHere(deployerPolicyCommand(), ['--stage', 'prod']);
+  await folder.write(
+    '.serverless/cloudformation-template-update-stack.json',
+    JSON.stringify({ Resources, Metadata: { OutriggerGiven: given } }),
+  );
+  return await runHere(deployerPolicyCommand(), ['--stage', stage]);
 }
 
 it('D16: the policy has what the types of the template need, for the names of the stack, and fits a managed policy', async () => {
@@ -36,6 +39,30 @@ it('D16: the policy has what the types of the template need, for the names of th
   expect(permitted('iam:PassRole')).toEqual(['arn:*:iam::*:role/*cafes-prod-*', 'arn:*:iam::*:policy/*cafes-prod-*']);
   expect(permitted('sqs:CreateQueue')).toEqual(['arn:*:sqs:*:*:cafes-prod-*']);
   expect(JSON.stringify(JSON.parse(out)).length).toBeLessThan(maxCharacters);
+});
+
+it('D16: the policy has what a removal needs, and the names that CloudFormation shortens, of buckets in lower case', async () => {
+  const { out } = await run(['AWS::S3::Bucket', 'AWS::Events::Rule'], 'Production-of-payments');
+  const { Statement } = policy.parse(JSON.parse(out));
+  const permitted = (action: string) => Statement.find(({ Action }) => Action.includes(action))?.Resource;
+  // osls empties its bucket, which has versions.
+  expect(permitted('s3:DeleteObjectVersion')).toEqual([
+    'arn:*:s3:::cafes-production-of-*',
+    'arn:*:s3:::cafes-production-of-*/*',
+  ]);
+  expect(permitted('events:PutRule')).toEqual(['arn:*:events:*:*:rule/cafes-Production-of-*']);
+});
+
+it('D16: the policy has what who names a key for functions and secrets needs, for the key of the deployment alone', async () => {
+  const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
+  expect((await run(['AWS::Lambda::Function'])).out).not.toContain('kms:');
+  const { Statement } = policy.parse(
+    JSON.parse((await run(['AWS::Lambda::Function'], 'prod', { KMS_KEY_ARN: key })).out),
+  );
+  expect(Statement).toContainEqual({
+    Action: ['kms:CreateGrant', 'kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey'],
+    Resource: [key],
+  });
 });
 
 it('D16: a type of the author’s own whose actions are not known is named, with where they are listed', async () => {

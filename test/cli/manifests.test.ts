@@ -45,12 +45,15 @@ it('manifests names the image by digest, and the settings of the watcher, which 
   expect([CLUSTER, QUEUE_URL_PREFIX]).toEqual(['eu-1', prefix]);
 });
 
-it('manifests sets the role, the number and the memory of the watchers', async () => {
+it('manifests sets the role, the number and the memory of the watchers, and the Secret of their registry', async () => {
   const role = 'arn:aws:iam::123456789012:role/watcher';
-  const { read } = await manifests('--role-arn', role, '--replicas', '3', '--memory', '1Gi');
+  const { read } = await manifests(
+    ...['--role-arn', role, '--replicas', '3', '--memory', '1Gi', '--image-pull-secret', 'registry'],
+  );
   const [deployment] = await read('deployment.yaml');
   const resources = { limits: { memory: '1Gi' }, requests: { memory: '512Mi' } };
-  expect(deployment).toMatchObject({ spec: { replicas: 3, template: { spec: { containers: [{ resources }] } } } });
+  const pod = { containers: [{ resources }], imagePullSecrets: [{ name: 'registry' }] };
+  expect(deployment).toMatchObject({ spec: { replicas: 3, template: { spec: pod } } });
   const accounts = (await read('rbac.yaml')).filter((one) => Object(one).kind === 'ServiceAccount');
   expect(accounts).toMatchObject([{ metadata: { annotations: { 'eks.amazonaws.com/role-arn': role } } }]);
 });

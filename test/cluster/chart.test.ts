@@ -57,6 +57,7 @@ function objectsOf(rendered: string): Readonly<Record<string, unknown>> {
 
 function withoutDifferences(key: string, value: unknown): unknown {
   if (key === 'helm.sh/resource-policy' || key === 'checksum/settings') return undefined;
+  if (key === 'imagePullSecrets' && JSON.stringify(value) === '[]') return undefined;
   if (key === 'annotations' && JSON.stringify(value, withoutDifferences) === '{}') return undefined;
   if (key === 'name' && typeof value === 'string') return value.replace(/^(outrigger-watcher)-[0-9a-z]{10}$/, '$1');
   return value;
@@ -81,7 +82,8 @@ describe('the chart', () => {
       const values = folder.at('values.json');
       const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/watcher' };
       const settings = { CLUSTER: 'prod-1', RATE_LIMIT_PER_SECOND: 20 };
-      const given = { image, replicas: 1, settings, serviceAccount: { annotations } };
+      const imagePullSecrets = [{ name: 'registry' }];
+      const given = { image, imagePullSecrets, replicas: 1, settings, serviceAccount: { annotations } };
       await folder.write('values.json', JSON.stringify(given));
       const chart = ['outrigger-watcher', chartFolder, '--namespace', 'kube-system'];
       await inFolder(helm, 'upgrade', '--install', ...chart, '--values', values);
@@ -92,6 +94,7 @@ describe('the chart', () => {
         `1 ${image}`,
       );
       const before = await get(watcher, '-o', 'jsonpath={.spec.template}');
+      expect(JSON.parse(before)).toMatchObject({ spec: { imagePullSecrets } });
       expect(JSON.parse(await get('configmap/outrigger-watcher', '-o', 'jsonpath={.data}'))).toMatchObject({
         CLUSTER: 'prod-1',
         RATE_LIMIT_PER_SECOND: '20',

@@ -33,8 +33,20 @@ export function deployedPolicies(templateText: string): DeployedPolicies {
   );
 }
 
-/** Reads the policy that each queue of a packaged template has. Throws for an unsupported one. */
-export function deployedQueuePolicy(templateText: string): readonly QueueStatement[] {
-  const { Properties } = parseTemplate(templateText).Resources.TimersQueuePolicy ?? {};
-  return queueStatementsOf(z.object({ PolicyDocument: z.unknown() }).parse(Properties).PolicyDocument);
+const queuePolicy = z.object({ Queues: z.array(z.object({ Ref: z.string() })), PolicyDocument: z.unknown() });
+
+/** Reads the policies of the queues of a packaged template, by the queue's name. Throws for an unsupported one. */
+export function deployedQueuePolicies(templateText: string): ReadonlyMap<string, readonly QueueStatement[]> {
+  const { Resources } = parseTemplate(templateText);
+  return new Map(
+    Object.values(Resources)
+      .filter(({ Type }) => Type === 'AWS::SQS::QueuePolicy')
+      .map(({ Properties }) => queuePolicy.parse(Properties))
+      .flatMap(({ Queues, PolicyDocument }) =>
+        Queues.map(({ Ref }) => [
+          String(Object(Resources[Ref]?.Properties).QueueName),
+          queueStatementsOf(PolicyDocument),
+        ]),
+      ),
+  );
 }

@@ -77,7 +77,6 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
   const packaged = readStack(parseTemplate(template), {
     ...location,
     parameters: {
-      ResyncScheduleSeconds: String(scheduleSeconds),
       [simulatorParameters.plant]: simulators.plant.url,
       [simulatorParameters.pantry]: simulators.pantry.url,
     },
@@ -97,6 +96,7 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
     return {
       // ElasticMQ gives every sender the same id.
       SENDER_CHECK: 'off',
+      RESYNC_SCHEDULE_SECONDS: String(scheduleSeconds),
       AWS_REGION: location.region,
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: secretAccessKey,

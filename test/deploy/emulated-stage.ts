@@ -15,7 +15,7 @@ import { type CommandResult, runHere } from '../cli/command-result.ts';
 import { messagesOn } from '../support/messages-on.ts';
 import { type ServiceFolder, sampleSettings } from '../support/service-folder.ts';
 import { createAccount } from './account.ts';
-import { deployedPolicies, deployedQueuePolicy } from './deployed-policies.ts';
+import { deployedPolicies, deployedQueuePolicies } from './deployed-policies.ts';
 import type { EmulatedAccount } from './emulated-account.ts';
 import { changeEntries } from './emulated-table.ts';
 import { parseCall } from './parse-call.ts';
@@ -75,7 +75,7 @@ export async function openStage(
       return [name, { arn: `arn:aws:iam::${localAccountId}:role/${name}`, statements }];
     }),
   );
-  const queuePolicy = deployedQueuePolicy(template);
+  const queuePolicies = deployedQueuePolicies(template);
   const terminated = new Set<string>();
   const invoke = (name: string, event: unknown) =>
     void lambda.functions
@@ -89,7 +89,9 @@ export async function openStage(
     if (emulated !== undefined) return emulated;
     const call = String(asked.headers['x-amz-target']).startsWith('AmazonSQS') ? parseCall(asked) : undefined;
     const principal = principals.get(call?.caller ?? '');
-    if (call === undefined || principal === undefined || mayCall(principal, call, queuePolicy)) return undefined;
+    if (call === undefined || principal === undefined) return undefined;
+    const policy = queuePolicies.get(call.resource.split(':').at(-1) ?? '') ?? [];
+    if (mayCall(principal, call, policy)) return undefined;
     return respond(403, { __type: 'com.amazon.coral.service#AccessDeniedException', message: `no ${call.action}` });
   };
   const guarded = async (url: string) => {

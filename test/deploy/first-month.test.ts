@@ -319,6 +319,22 @@ describe('a watcher of another account', () => {
     await expect.poll(observed).toBe(1);
     await expect.poll(() => lines.join('\n')).toMatch(/"sends as".*:210987654321:|:210987654321:.*"sends as"/);
   });
+
+  it('a role that the deployment names writes no dead letter, which a redrive would send on, and no list of the resync', async () => {
+    const statements = [{ Effect: 'Allow' as const, Action: ['sqs:*'], Resource: ['*'] }];
+    home.principals.set('another-account', { arn: roles.admitted, statements });
+    const credentials = { accessKeyId: 'another-account', secretAccessKey: 'x' };
+    const sqs = new SQSClient({
+      region: aws.region,
+      endpoint: home.environment.AWS_ENDPOINT_URL_SQS ?? '',
+      credentials,
+    });
+    onTestFinished(() => sqs.destroy());
+    const send = async (queue: string) =>
+      await sqs.send(new SendMessageCommand({ QueueUrl: `${home.urlPrefix}${queue}`, MessageBody: 'one' }));
+    for (const queue of ['foo-dlq.fifo', 'timers-dlq', 'resync', 'resync-dlq'])
+      await expect(send(queue), queue).rejects.toThrow('no sqs:SendMessage');
+  });
 });
 
 describe('a deployment that forgets', () => {

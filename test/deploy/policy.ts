@@ -15,8 +15,11 @@ const plainHttp = z.looseObject({
   Effect: z.literal('Deny'),
   Condition: z.strictObject({ Bool: z.strictObject({ 'aws:SecureTransport': z.literal('false') }) }),
 });
+/** About the rules of EventBridge, which calls nothing here. */
+const ofService = z.looseObject({ Effect: z.literal('Allow'), Principal: z.strictObject({ Service: z.string() }) });
 const queueStatement = z.union([
   plainHttp.transform(() => undefined),
+  ofService.transform(() => undefined),
   statement.omit({ Condition: true }).extend({ Principal: z.strictObject({ AWS: oneOrMore }) }),
 ]);
 const queueDocument = z.looseObject({ Statement: z.array(queueStatement) });

@@ -3,7 +3,7 @@
 import { checkFunctions } from '@outrigger/cli/serverless/check-functions';
 import { checkNames } from '@outrigger/cli/serverless/check-names';
 import { checkRegion, readOptions, refuseUnknown } from '@outrigger/cli/serverless/options';
-import { withOptions } from '@outrigger/cli/serverless/with-options';
+import { withExisting, withOptions } from '@outrigger/cli/serverless/with-options';
 import { describe, expect, it } from 'vitest';
 
 const defaults = { LOG_RETENTION_DAYS: 30, METRICS_PER_CLUSTER: false };
@@ -68,6 +68,8 @@ describe('the options of a deployment', () => {
     [{ PAUSED: 'WaterTank' }, 'PAUSED: "WaterTank" is not valid; give comma-separated controllers like water-tank'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
     [{ CLUSTERS_TABLE: 'clusters' }, 'CLUSTERS_TABLE: "clusters" is not valid; give s3://bucket/clusters.json'],
+    [{ RESYNC_PERIOD_SECONDS: '2 h' }, 'RESYNC_PERIOD_SECONDS: "2 h" is not valid; give a whole number of seconds'],
+    [{ RESYNC_MISSED_AFTER_SECONDS: 0 }, 'RESYNC_MISSED_AFTER_SECONDS: "0" is not valid; give a whole number'],
     [{ ROLE_PATH: 'mine' }, 'ROLE_PATH: "mine" is not valid; give a path like /outrigger/'],
     [{ PERMISSIONS_BOUNDARY: 'limit' }, 'PERMISSIONS_BOUNDARY: "limit" is not valid; give an ARN like arn:aws:iam::'],
     [{ WATCHER_ROLES: '210987654321' }, 'WATCHER_ROLES: "210987654321" is not valid; give comma-separated ARNs like'],
@@ -115,7 +117,8 @@ describe('a template with options', () => {
       Role: { Type: 'AWS::IAM::Role', Properties: role('lambda.amazonaws.com') },
       ScheduleRole: { Type: 'AWS::IAM::Role', Properties: role('scheduler.amazonaws.com') },
       WatcherPolicy: { Type: 'AWS::IAM::ManagedPolicy', Properties: { PolicyDocument: document } },
-      QueuePolicy: { Type: 'AWS::SQS::QueuePolicy', Properties: { PolicyDocument: document } },
+      TimersQueuePolicy: { Type: 'AWS::SQS::QueuePolicy', Properties: { PolicyDocument: document } },
+      DeadLettersPolicy: { Type: 'AWS::SQS::QueuePolicy', Properties: { PolicyDocument: document } },
     },
   };
   const made = (given: object) => withOptions(template, readOptions({ ...defaults, ...given }));
@@ -129,12 +132,13 @@ describe('a template with options', () => {
     expect(Resources.WatcherPolicy?.Properties).toMatchObject({ Path: '/outrigger/' });
   });
 
-  it('roles of other accounts may send to the queues, and do nothing else', () => {
+  it('roles of other accounts may send to the queues of keys, and do nothing else', () => {
     const arn = 'arn:aws:iam::210987654321:role/watcher';
     const { Resources } = made({ WATCHER_ROLES: arn });
-    expect(Resources.QueuePolicy?.Properties?.PolicyDocument).toMatchObject({
+    expect(Resources.TimersQueuePolicy?.Properties?.PolicyDocument).toMatchObject({
       Statement: [statement, { Effect: 'Allow', Action: ['sqs:SendMessage'], Principal: { AWS: [arn] } }],
     });
+    expect(Resources.DeadLettersPolicy).toEqual(template.Resources.DeadLettersPolicy);
   });
 
   it('the KMS key encrypts queues, logs, variables of functions and the topic', () => {
@@ -215,10 +219,13 @@ describe('a template with options', () => {
     expect(statement.exec(JSON.stringify(Resources.TracedRole))?.[1]).toBe('cafes/dev/otlp-??????');
   });
 
-  it('a template with a given topic refers to it by the id of the alarms, and creates none', () => {
-    const { Resources, ...rest } = made({ ALARM_TOPIC_ARN: topic });
-    expect(Resources).not.toHaveProperty('AlarmTopic');
-    expect(rest).toMatchObject({ Parameters: { AlarmTopic: { Type: 'String', Default: topic } } });
+  it('a template with a given topic creates none, and has its ARN where the author and the alarms refer to one', () => {
+    expect(made({ ALARM_TOPIC_ARN: topic }).Resources).not.toHaveProperty('AlarmTopic');
+    const Properties = { TopicArn: { Ref: 'AlarmTopic' }, Text: { 'Fn::Sub': `to \${AlarmTopic} in \${AWS::Region}` } };
+    const author = { Resources: { Pager: { Type: 'AWS::SNS::Subscription', Properties } } };
+    expect(withExisting(author, readOptions({}))).toEqual(author);
+    const { Pager } = withExisting(author, readOptions({ ALARM_TOPIC_ARN: topic })).Resources;
+    expect(Pager.Properties).toEqual({ TopicArn: topic, Text: { 'Fn::Sub': `to ${topic} in \${AWS::Region}` } });
   });
 
   it('a template is rejected if a name with the region is too long for AWS', () => {
@@ -265,11 +272,11 @@ describe('a template with options', () => {
 
 describe('the option CLUSTERS_TABLE', () => {
   const statement = (Action: string, Resource: unknown = 'others') => ({ Effect: 'Allow', Action, Resource });
-  const ofTable = () => statement('s3:GetObject', { 'Fn::Sub': `arn:aws:s3:::\${ClustersBucket}/\${ClustersKey}` });
+  const arn = `arn:\${AWS::Partition}:s3:::`;
+  const ofTable = () => statement('s3:GetObject', { 'Fn::Sub': `${arn}\${ClustersBucket}/clusters.json` });
   // An author's own permission for S3 stays.
   const ofAuthor = statement('s3:PutObject');
   const template = {
-    Parameters: { ClustersKey: { Type: 'String', Default: 'clusters.json' } },
     Outputs: { ClustersTable: {}, WatcherPolicyArn: {} },
     Resources: {
       ClustersBucket: { Type: 'AWS::S3::Bucket', Properties: {} },
@@ -278,7 +285,11 @@ describe('the option CLUSTERS_TABLE', () => {
       ServerlessDeploymentBucket: { Type: 'AWS::S3::Bucket' },
       FooLambdaFunction: {
         Type: 'AWS::Lambda::Function',
-        Properties: { Environment: { Variables: { CLUSTERS: 's3', LOG_LEVEL: 'INFO' } } },
+        Properties: {
+          Environment: {
+            Variables: { CLUSTERS: { 'Fn::Sub': `s3://\${ClustersBucket}/clusters.json` }, LOG_LEVEL: 'INFO' },
+          },
+        },
       },
       FooRole: {
         Type: 'AWS::IAM::Role',
@@ -298,16 +309,19 @@ describe('the option CLUSTERS_TABLE', () => {
     expect(apply({}).Resources.ServerlessDeploymentBucket).toEqual({ Type: 'AWS::S3::Bucket' });
   });
 
-  it("with a bucket of one's own, the stack has none, and a parameter has its name", () => {
-    const { Resources, Parameters } = apply({ CLUSTERS_TABLE: 's3://mine/tables/prod.json' });
+  it("with a bucket of one's own, the stack has none, and its functions and roles have its name", () => {
+    const given = { CLUSTERS_TABLE: 's3://mine/tables/prod.json' };
+    const { Resources } = withExisting(apply(given), readOptions(given));
     expect(Object.keys(Resources)).toEqual([
       'FleetPolicy',
       'ServerlessDeploymentBucket',
       'FooLambdaFunction',
       'FooRole',
     ]);
-    const named = { ClustersBucket: { Default: 'mine' }, ClustersKey: { Default: 'tables/prod.json' } };
-    expect(Parameters).toMatchObject(named);
+    const variables = { CLUSTERS: 's3://mine/tables/prod.json', LOG_LEVEL: 'INFO' };
+    expect(Resources.FooLambdaFunction?.Properties).toEqual({ Environment: { Variables: variables } });
+    const read = statement('s3:GetObject', { 'Fn::Sub': `${arn}mine/tables/prod.json` });
+    expect(Resources.FleetPolicy?.Properties).toEqual({ PolicyDocument: { Statement: [read] } });
   });
 
   it('with parameters of Systems Manager, functions read them by path and may read nothing in S3', () => {

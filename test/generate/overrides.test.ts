@@ -17,12 +17,11 @@ import { packageTemplate } from './package-template.ts';
 
 const resource = z.looseObject({ Properties: z.record(z.string(), z.unknown()) });
 const template = z.object({
-  Parameters: z.record(z.string(), z.record(z.string(), z.unknown())),
   Resources: z.record(z.string(), resource),
 });
 const withText = z.record(z.string(), z.unknown());
 
-const pages = ['run/change-what-is-deployed', 'run/gitops', 'run/networking', 'options'].map((page) =>
+const pages = ['run/change-what-is-deployed', 'run/gitops', 'run/networking'].map((page) =>
   readFileSync(`docs/${page}.md`, 'utf8'),
 );
 
@@ -41,6 +40,8 @@ async function packaged(stage: string, more: string): Promise<z.output<typeof te
 it('a parameter, a property of a function, an extension and a resource of the documents are in the template', async () => {
   const { Resources } = await packaged('prod', blockWith('WATER_TANK_CONCURRENCY'));
   expect(Resources.AlarmTopic).toBeUndefined();
+  const topic = 'arn:aws:sns:us-east-1:123456789012:pager';
+  expect(Resources.WaterTankErrorsAlarm?.Properties).toMatchObject({ AlarmActions: [topic], OKActions: [topic] });
   expect(Resources.WaterTankLogGroup?.Properties.RetentionInDays).toBe(90);
   const [mapping] = Object.values(Resources).filter(
     ({ Type, Properties }) =>
@@ -58,9 +59,6 @@ it('a parameter, a property of a function, an extension and a resource of the do
   const own = await packaged('dev', blockWith('Pager'));
   expect(own.Resources.Pager?.Properties.TopicArn).toEqual({ Ref: 'AlarmTopic' });
   expect(own.Resources.AlarmTopic).toBeDefined();
-
-  const { Parameters } = await packaged('dev', blockWith('ResyncPeriodSeconds'));
-  expect(Parameters.ResyncPeriodSeconds?.Default).toBe('7200');
 
   const inside = await packaged('prod', blockWith('VPC_SUBNET_IDS'));
   expect(inside.Resources.WaterTankLambdaFunction?.Properties.VpcConfig).toEqual({

@@ -8,6 +8,7 @@ import { awsQueueBase, parseTemplate } from '@outrigger/cli/dev/lambda/template'
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
+import { readResyncSettings } from '../../src/settings.ts';
 import { serviceFolder } from '../support/service-folder.ts';
 import { devTemplate, packageTemplate } from './package-template.ts';
 
@@ -254,7 +255,7 @@ describe('the packaged template', () => {
     const [tick, ...more] = stack.schedules;
     expect(more).toEqual([]);
     const resync = stack.functions.find(({ arn }) => arn === tick?.functionArn);
-    expect(resync?.environment.RESYNC_SCHEDULE_SECONDS).toBe(String(tick?.everySeconds));
+    expect(readResyncSettings(resync?.environment ?? {}).RESYNC_SCHEDULE_SECONDS).toBe(tick?.everySeconds);
   });
 });
 

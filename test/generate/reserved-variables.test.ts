@@ -12,14 +12,12 @@ import { only } from './sample-registry.ts';
 
 const withSetting = (name: string) => () => generatedFiles(only('tree', z.object({ [name]: z.string() })));
 const aws = awsOf([]);
-const variableOf = (id: string) => id.replace(/\B[A-Z]/g, '_$&').toUpperCase();
 const variables = Object.values(aws.functions).flatMap(({ environment }) => Object.keys(Object(environment)));
 
 it.each([
   ['variable that a function reads', [...functionVariables]],
   ['option of a deployment', Object.keys(optionDefaults)],
   ['variable that the template sets', [...variables, ...Object.keys(environmentOf({ project: 'a', stage: 'b' }))]],
-  ['parameter of the template', Object.keys(aws.resources.Parameters).map(variableOf)],
   [
     'variable of Node',
     ['NODE_OPTIONS', 'NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_ENV', 'UV_THREADPOOL_SIZE', 'SSL_CERT_FILE'],

@@ -78,6 +78,20 @@ describe('the resources of wakes', () => {
     });
   });
 
+  it('a queue keeps its policy when the last wake goes: the deletion of a policy would come after the update of another', () => {
+    const policiesOf = (registry: typeof wakingRegistry) =>
+      Object.fromEntries(
+        Object.entries(awsOf(registry).resources.Resources)
+          .filter(([, { Type }]) => Type === 'AWS::SQS::QueuePolicy')
+          .flatMap(([id, { Properties }]) =>
+            Object(Properties).Queues.map(({ Ref }: { readonly Ref: string }) => [Ref, id]),
+          ),
+      );
+    const after = policiesOf(wakingRegistry.slice(1));
+    expect(after).toHaveProperty('TimersDeadLetters');
+    expect(policiesOf(wakingRegistry)).toMatchObject(after);
+  });
+
   it('only a project with a wake has the function, and no controller has its name', () => {
     const functions = (registry: typeof wakingRegistry) => Object.keys(awsOf(registry).functions);
     expect(functions(wakingRegistry)).toContain('wake');

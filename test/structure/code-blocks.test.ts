@@ -59,7 +59,6 @@ const provenBy: readonly (Pick<Block, 'file' | 'language'> & { readonly test: st
     ['run/change-what-is-deployed', 'ts', "blockWith('createReconcileHandler'"],
     ['run/gitops', 'yaml', "blockWith('behavior: merge'"],
     ['run/networking', 'yaml', "blockWith('VPC_SUBNET_IDS'"],
-    ['options', 'yaml', "blockWith('ResyncPeriodSeconds'"],
   ].map(([page, language = '', shows = '']) => ({
     ...{ file: `docs/${page}.md`, language },
     ...{ test: 'test/generate/overrides.test.ts', shows },

@@ -134,7 +134,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
     'test/cli/cost.test.ts',
     "'--objects', '10000'",
   ],
-  'npx outrigger deployer-policy --stage prod': ['test/cli/deployer-policy.test.ts', "'--stage', 'prod'"],
+  'npx outrigger deployer-policy --stage prod': ['test/cli/deployer-policy.test.ts', "['--stage', stage]"],
   'outrigger verify': ['test/deploy/first-month.test.ts', 'home.run(verifyCommand()'],
   'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
   'npx outrigger new controller Site': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],

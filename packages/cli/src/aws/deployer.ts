@@ -3,14 +3,17 @@
 // (`aws cloudformation describe-type --type RESOURCE --type-name TYPE`).
 import { UserError } from 'outrigger/internal/core/errors';
 
-/** The resources that a statement is for, by service; of every other service all. `PREFIX` begins the stack's names. */
+/**
+ * The resources that a statement is for, by service; of every other service all. `PREFIX` begins the stack's names,
+ * `SHORT` those that CloudFormation makes, and `LOWER` those of buckets.
+ */
 const resources: Readonly<Record<string, readonly string[]>> = {
   sqs: ['arn:*:sqs:*:*:PREFIX*'],
   iam: ['arn:*:iam::*:role/*PREFIX*', 'arn:*:iam::*:policy/*PREFIX*'],
-  s3: ['arn:*:s3:::PREFIX*', 'arn:*:s3:::PREFIX*/*'],
+  s3: ['arn:*:s3:::LOWER*', 'arn:*:s3:::LOWER*/*'],
   sns: ['arn:*:sns:*:*:PREFIX*'],
   scheduler: ['arn:*:scheduler:*:*:schedule/*/PREFIX*'],
-  events: ['arn:*:events:*:*:rule/PREFIX*'],
+  events: ['arn:*:events:*:*:rule/SHORT*'],
   cloudformation: ['arn:*:cloudformation:*:*:stack/STACK/*'],
 };
 
@@ -73,9 +76,15 @@ AWS::S3::BucketPolicy
 osls
   cloudformation CreateChangeSet ExecuteChangeSet DeleteChangeSet DescribeChangeSet CreateStack UpdateStack
     DeleteStack DescribeStack* ListStackResources GetTemplate
-  s3 GetObject PutObject DeleteObject ListBucket ListBucketVersions GetBucketLocation
+  s3 GetObject PutObject DeleteObject DeleteObjectVersion ListBucket ListBucketVersions GetBucketLocation
   sts GetCallerIdentity
 `;
+
+/**
+ * To how many characters CloudFormation shortens the stack's name at most, where it makes the name of a resource from
+ * it, the resource's id and a random part: a bucket has 63 in all, a rule 64.
+ */
+const shortened = 20;
 
 /** The services of each type, each with its actions. */
 const types = new Map(
@@ -92,8 +101,9 @@ const types = new Map(
  * Returns the policy. Throws a UserError that names the types of an author's own resources, whose actions are not
  * known.
  * @param stack its name, such as `cafes-prod`, with which the names of its resources begin
+ * @param key the KMS key of the deployment, if it has one
  */
-export function deployerPolicy(usedTypes: readonly string[], stack: string): object {
+export function deployerPolicy(usedTypes: readonly string[], stack: string, key?: string): object {
   const unknown = [...new Set(usedTypes)].filter((type) => !types.has(type));
   if (unknown.length > 0) {
     const look = `aws cloudformation describe-type --type RESOURCE --type-name ${unknown[0]}`;
@@ -102,7 +112,13 @@ export function deployerPolicy(usedTypes: readonly string[], stack: string): obj
   const actions = new Map<string, Set<string>>();
   for (const [service = '', ...names] of ['osls', ...new Set(usedTypes)].flatMap((type) => types.get(type) ?? []))
     actions.set(service, new Set([...(actions.get(service) ?? []), ...names]));
-  const named = (pattern: string) => pattern.replace('PREFIX', `${stack}-`).replace('STACK', stack);
+  const short = `${stack}-`.slice(0, shortened);
+  const named = (pattern: string) =>
+    pattern
+      .replace('PREFIX', `${stack}-`)
+      .replace('SHORT', short)
+      .replace('LOWER', short.toLowerCase())
+      .replace('STACK', stack);
   const Statement = [...actions].map(([service, names]) => ({
     Effect: 'Allow',
     Action: [...names].sort().map((name) => `${service}:${name}`),
@@ -110,5 +126,16 @@ export function deployerPolicy(usedTypes: readonly string[], stack: string): obj
   }));
   // Before the stack is there, osls asks whether its template is valid.
   const first = { Effect: 'Allow', Action: ['cloudformation:ValidateTemplate'], Resource: ['*'] };
-  return { Version: '2012-10-17', Statement: [first, ...Statement] };
+  return { Version: '2012-10-17', Statement: [first, ...Statement, ...keyStatements(key)] };
+}
+
+/**
+ * AWS Lambda, "Securing Lambda environment variables", and AWS Secrets Manager, CreateSecret and UpdateSecret: what who
+ * names a key for a function or a secret needs.
+ */
+function keyStatements(key: string | undefined): readonly object[] {
+  if (key === undefined) return [];
+  const Action = ['kms:CreateGrant', 'kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey'];
+  const Condition = { StringLike: { 'kms:ViaService': ['lambda.*', 'secretsmanager.*'] } };
+  return [{ Effect: 'Allow', Action, Resource: [key], Condition }];
 }

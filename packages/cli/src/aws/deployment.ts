@@ -31,6 +31,10 @@ export const optionDefaults = {
   WATCHER_ROLES: '',
   /** s3://bucket/key in a bucket of this account and region, or ssm:/path/. By default the deployment has a bucket. */
   CLUSTERS_TABLE: '',
+  /** The resync period of every controller, in seconds. By default each controller has its own. */
+  RESYNC_PERIOD_SECONDS: '',
+  /** The age in seconds at which a change that was not reconciled counts as missed; at least the visibility timeout. */
+  RESYNC_MISSED_AFTER_SECONDS: '',
   /** The VPC of the functions: comma-separated ids. The subnets need a route to SQS, S3 and Secrets Manager. */
   VPC_SUBNET_IDS: '',
   VPC_SECURITY_GROUP_IDS: '',

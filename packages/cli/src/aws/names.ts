@@ -43,8 +43,14 @@ export function arnOf(id: string): JsonObject {
   return { 'Fn::GetAtt': [id, 'Arn'] };
 }
 
-/** The location of the clusters table: an object in the stack's bucket. */
-export const clustersTable: JsonObject = { 'Fn::Sub': 's3://${ClustersBucket}/${ClustersKey}' };
+/** The clusters table in S3: the object in the stack's bucket. The option CLUSTERS_TABLE names another. */
+export const clustersObject = '${ClustersBucket}/clusters.json';
+
+/** The location of the clusters table. */
+export const clustersTable: JsonObject = { 'Fn::Sub': `s3://${clustersObject}` };
+
+/** The id of the policy of the queues to which watchers send. Every stack has had it: an update does not replace it. */
+export const watchedQueuesPolicy = 'TimersQueuePolicy';
 
 /** An ARN in the deployment's account and region, which CloudFormation fills in. */
 export function ownArn(service: string, rest: string): JsonObject {

@@ -11,9 +11,6 @@ import { functionVariables } from 'outrigger/internal/settings';
 import { optionDefaults } from './deployment.ts';
 import { ref } from './names.ts';
 
-/** The options of a deployment, and a parameter of the template. */
-const deploymentOptions = [...Object.keys(optionDefaults), 'CLUSTERS_KEY'];
-
 /**
  * Variables of Lambda (AWS Lambda, "Defined runtime environment variables"), of Node and what it is made of (Node,
  * "Command-line API", "Environment variables"), and of OpenTelemetry.
@@ -25,7 +22,7 @@ const ofOthers = [
 
 /** Returns whether the runtime, the deployment or the process itself has a variable or an option of that name. */
 function isReservedVariable(name: string): boolean {
-  return functionVariables.has(name) || deploymentOptions.includes(name) || ofOthers.some((names) => names.test(name));
+  return functionVariables.has(name) || name in optionDefaults || ofOthers.some((names) => names.test(name));
 }
 
 /** Makes the `Parameters` of the template. Throws SchemaError for a setting that cannot be a variable. */

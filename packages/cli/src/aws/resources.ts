@@ -13,13 +13,13 @@ import { controllerDeadLetterQueue, controllerQueue, logicalId } from 'outrigger
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
 import { type Deployment, named, parameter } from './deployment.ts';
-import { clustersTable, deduplicationSecret, lambdaFunction, ref, roleIds } from './names.ts';
+import { clustersTable, deduplicationSecret, lambdaFunction, ref, roleIds, watchedQueuesPolicy } from './names.ts';
 import { parametersOf, settingsEnvironment, stackParametersOf } from './parameters.ts';
 import { queriesOf } from './queries.ts';
 import { permissionPoliciesOf, policyDocument, roleOf, sendsToItself } from './role.ts';
 import { consumes, queueWithDeadLetters, sharedFunctionsOf, sharedResourcesOf, type TimeoutOf } from './shared.ts';
 import { sharedAlarmsOf } from './shared-alarms.ts';
-import { functionNames, plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
+import { functionNames, plainHttpDenied, rulesStatements, wakeFunctionOf, wakeResourcesOf } from './wakes.ts';
 
 /** The collector of traces, as an option of the deployment. */
 const traceVariables = ['ENDPOINT', 'HEADERS', 'HEADERS_SECRET'].map((end) => `OTEL_EXPORTER_OTLP_${end}`);
@@ -55,11 +55,10 @@ export function awsOf(
     },
     stackParameters: stackParametersOf(registry),
     resources: {
-      Parameters: { ...parametersOf(registry), ...shared.Parameters },
+      Parameters: parametersOf(registry),
       Resources: {
         ...merge(registry.map((controller) => resourcesOf(controller, timeoutOf))),
-        // The name of a resource that every stack has had, so that an update does not replace it.
-        TimersQueuePolicy: secureTransportOnly([...sharedQueues(registry), ...registry.flatMap(queuesOf)]),
+        ...queuePoliciesOf(registry),
         ...wakeResourcesOf(registry),
         ...queriesOf(registry),
         Dashboard: dashboardOf(registry),
@@ -103,16 +102,6 @@ function functionOf(controller: ControllerDefinition): JsonObject {
   });
 }
 
-/** The queues of shared.ts. With wakes, the rules send to one of them, which has its own policy. */
-function sharedQueues(registry: readonly ControllerDefinition[]): readonly string[] {
-  const deadLetters = wakers(registry).length === 0 ? ['TimersDeadLetters'] : [];
-  return ['TimersQueue', ...deadLetters, 'ResyncQueue', 'ResyncDeadLetters'];
-}
-
-function queuesOf({ name }: ControllerDefinition): readonly string[] {
-  return [`${logicalId(name)}Queue`, `${logicalId(name)}DeadLetters`];
-}
-
 function resourcesOf(controller: ControllerDefinition, timeoutOf: TimeoutOf): Readonly<Record<string, JsonObject>> {
   const { name } = controller;
   const timeoutSeconds = timeoutOf(functionId(name), controller.declaration.options.timeoutSeconds);
@@ -138,13 +127,22 @@ const fifoAttributes = {
 };
 
 /**
- * The policy of all queues, which denies plain HTTP. One resource for all, because a stack has at most 500. SQS takes
- * `*` as the queue itself.
+ * Makes the policies of the queues, which deny plain HTTP, by id: few, because a stack has at most 500 resources. Which
+ * queues a policy has does not depend on the controllers' declarations: where a queue moves to another policy,
+ * CloudFormation may delete the former one, and with it that of the queue, after it has set the other.
  */
-function secureTransportOnly(queues: readonly string[]): JsonObject {
-  return {
+function queuePoliciesOf(registry: readonly ControllerDefinition[]): Readonly<Record<string, JsonObject>> {
+  const idsOf = (end: string) => registry.map(({ name }) => `${logicalId(name)}${end}`);
+  const policy = (queues: readonly string[], more: readonly JsonObject[] = []): JsonObject => ({
     Type: 'AWS::SQS::QueuePolicy',
-    Properties: { Queues: queues.map(ref), PolicyDocument: policyDocument([plainHttpDenied]) },
+    Properties: { Queues: queues.map(ref), PolicyDocument: policyDocument([plainHttpDenied, ...more]) },
+  });
+  // A queue that the policy of the watched queues has had gets another one afterwards.
+  const DependsOn = [watchedQueuesPolicy];
+  return {
+    [watchedQueuesPolicy]: policy(['TimersQueue', ...idsOf('Queue')]),
+    WakeDeadLettersPolicy: { ...policy(['TimersDeadLetters'], rulesStatements(registry)), DependsOn },
+    DeadLettersPolicy: { ...policy(['ResyncQueue', 'ResyncDeadLetters', ...idsOf('DeadLetters')]), DependsOn },
   };
 }
 

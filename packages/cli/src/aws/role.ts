@@ -6,7 +6,7 @@ import { placeholdersOf } from 'outrigger/internal/api/permissions';
 import { isSecret } from 'outrigger/internal/api/secret';
 import type { Json, JsonObject } from 'outrigger/internal/core/json';
 import { logicalId } from 'outrigger/internal/core/names';
-import { arnOf, deduplicationSecret, namePrefix, ownArn, ref } from './names.ts';
+import { arnOf, clustersObject, deduplicationSecret, namePrefix, ownArn, ref } from './names.ts';
 
 /** Makes the role of a controller's function. */
 export function roleOf({ name, declaration }: ControllerDefinition): JsonObject {
@@ -134,9 +134,9 @@ export function policyDocument(statements: readonly JsonObject[]): JsonObject {
 export function readsTable(): readonly JsonObject[] {
   const Condition = { StringEquals: { 'aws:ResourceAccount': ref('AWS::AccountId') } };
   return [
-    { ...allow(['s3:GetObject'], s3Arn('ClustersBucket', 'ClustersKey')), Condition },
+    { ...allow(['s3:GetObject'], s3Arn(clustersObject)), Condition },
     // Without it, S3 responds to a read of a missing object with 403 instead of 404.
-    { ...allow(['s3:ListBucket'], s3Arn('ClustersBucket')), Condition },
+    { ...allow(['s3:ListBucket'], s3Arn('${ClustersBucket}')), Condition },
   ];
 }
 
@@ -163,8 +163,8 @@ function secretsOf(settings: ControllerDefinition['declaration']['settings']): r
   return names.map((name) => ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/${name}`));
 }
 
-function s3Arn(...ids: readonly string[]): JsonObject {
-  return { 'Fn::Sub': `arn:\${AWS::Partition}:s3:::${ids.map((id) => `\${${id}}`).join('/')}` };
+function s3Arn(name: string): JsonObject {
+  return { 'Fn::Sub': `arn:\${AWS::Partition}:s3:::${name}` };
 }
 
 /** Makes a statement that permits these actions. */

@@ -12,7 +12,7 @@ import {
   timersQueue,
 } from 'outrigger/internal/core/names';
 import { resyncLists, sharedTimeouts, timersBatches } from 'outrigger/internal/core/shared-functions';
-import { queueUrlPrefix } from './deployment.ts';
+import { parameter, queueUrlPrefix } from './deployment.ts';
 import {
   arnOf,
   clustersTable,
@@ -52,9 +52,8 @@ export function sharedFunctionsOf(registry: readonly ControllerDefinition[]): Re
       environment: {
         CLUSTERS: clustersTable,
         SENDER_IDS: roleIds([resyncQueue]),
-        RESYNC_SCHEDULE_SECONDS: ref('ResyncScheduleSeconds'),
-        RESYNC_PERIOD_SECONDS: ref('ResyncPeriodSeconds'),
-        RESYNC_MISSED_AFTER_SECONDS: ref('ResyncMissedAfterSeconds'),
+        RESYNC_PERIOD_SECONDS: parameter('RESYNC_PERIOD_SECONDS'),
+        RESYNC_MISSED_AFTER_SECONDS: parameter('RESYNC_MISSED_AFTER_SECONDS'),
       },
       events: [
         // Each record is a list that keeps a page of objects in memory.
@@ -75,30 +74,16 @@ export function sharedFunctionsOf(registry: readonly ControllerDefinition[]): Re
   };
 }
 
-/** Makes the resources, parameters and outputs. */
+/** Makes the resources and outputs. */
 export function sharedResourcesOf(
   registry: readonly ControllerDefinition[],
   timeoutOf: TimeoutOf,
 ): {
-  readonly Parameters: JsonObject;
   readonly Resources: Readonly<Record<string, JsonObject>>;
   readonly Outputs: JsonObject;
 } {
   const queueArns = registry.map(({ name }) => arnOf(`${logicalId(name)}Queue`));
-  const periodSeconds = resyncDefaults.runIntervalSeconds;
   return {
-    Parameters: {
-      ClustersKey: parameter('clusters.json', 'The name of the clusters table in its bucket.'),
-      ResyncScheduleSeconds: parameter(
-        String(periodSeconds),
-        "The period of the resync's schedule. It must equal the schedule's rate.",
-      ),
-      ResyncPeriodSeconds: parameter('', "The resync period of every controller. Empty means each controller's own."),
-      ResyncMissedAfterSeconds: parameter(
-        String(resyncDefaults.missedAfterSeconds),
-        'The minimum age of an unobserved change that counts as missed. At least the visibility timeout.',
-      ),
-    },
     Resources: {
       ...Object(readYaml(ownFile('shared.yaml'))),
       ...queueWithDeadLetters('Timers', {
@@ -151,7 +136,11 @@ export function sharedResourcesOf(
       // Merged into the schedule that osls compiles, which has no option for this.
       ResyncSchedulerSchedule1: {
         Type: 'AWS::Scheduler::Schedule',
-        Properties: { Target: { RetryPolicy: { MaximumEventAgeInSeconds: periodSeconds, MaximumRetryAttempts: 10 } } },
+        Properties: {
+          Target: {
+            RetryPolicy: { MaximumEventAgeInSeconds: resyncDefaults.runIntervalSeconds, MaximumRetryAttempts: 10 },
+          },
+        },
       },
       // The policy for the identity of each watcher (IRSA, Pod Identity). It permits sending keys, and nothing else.
       WatcherPolicy: {
@@ -195,10 +184,6 @@ const readsClusterSecrets = allow(
 /** The event of a function that receives from a queue, by the queue's id. */
 export function consumes(queue: string, more: JsonObject): JsonObject {
   return { sqs: { arn: arnOf(queue), ...more, functionResponseType: 'ReportBatchItemFailures' } };
-}
-
-function parameter(value: string, description: string): JsonObject {
-  return { Type: 'String', Default: value, Description: description };
 }
 
 type QueuePair = {

@@ -3,10 +3,10 @@
 // be one fixed text for all objects. None of it exists without a declared wake.
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { eventPatternOf } from 'outrigger/internal/api/wake';
-import type { Json, JsonObject } from 'outrigger/internal/core/json';
+import type { JsonObject } from 'outrigger/internal/core/json';
 import { logicalId, resyncQueue, timersQueue, wakeFunction } from 'outrigger/internal/core/names';
 import { arnOf, clustersTable, lambdaFunction, ref } from './names.ts';
-import { allow, functionRole, policyDocument, readsTable, writesLogs } from './role.ts';
+import { allow, functionRole, readsTable, writesLogs } from './role.ts';
 
 /** How long an event is tried again. A later one is found by the periodic reconcile. */
 const maxAgeSeconds = 3_600;
@@ -57,9 +57,7 @@ export function wakeFunctionOf(registry: readonly ControllerDefinition[]): Reado
 export function wakeResourcesOf(registry: readonly ControllerDefinition[]): Readonly<Record<string, JsonObject>> {
   const waking = registry.filter(declaresWakes);
   if (waking.length === 0) return {};
-  const rules = waking.flatMap(({ name, declaration }) =>
-    declaration.wakes.map((one, index) => [`${logicalId(name)}Wake${index + 1}Rule`, name, one] as const),
-  );
+  const rules = rulesOf(registry);
   return {
     [`${id}Role`]: functionRole(wakeFunction, [
       allow(
@@ -90,7 +88,6 @@ export function wakeResourcesOf(registry: readonly ControllerDefinition[]): Read
         DestinationConfig: { OnFailure: { Destination: arnOf('TimersDeadLetters') } },
       },
     },
-    [`${id}DeadLettersPolicy`]: deadLettersPolicy(rules.map(([rule]) => rule)),
   };
 }
 
@@ -137,23 +134,26 @@ function permissionOf(rule: string): JsonObject {
   };
 }
 
-/** A queue has one policy. Therefore this one also denies plain HTTP, and follows the change of the shared policy. */
-function deadLettersPolicy(rules: readonly string[]): JsonObject {
-  const fromRules: Json = {
-    Effect: 'Allow',
-    Principal: { Service: 'events.amazonaws.com' },
-    Action: 'sqs:SendMessage',
-    Resource: arnOf('TimersDeadLetters'),
-    Condition: { ArnEquals: { 'aws:SourceArn': rules.map(arnOf) } },
-  };
-  return {
-    Type: 'AWS::SQS::QueuePolicy',
-    DependsOn: ['TimersQueuePolicy'],
-    Properties: {
-      Queues: [ref('TimersDeadLetters')],
-      PolicyDocument: policyDocument([plainHttpDenied, fromRules]),
+/** The rules of the declared wakes: id, controller and wake. */
+function rulesOf(registry: readonly ControllerDefinition[]) {
+  return registry.flatMap(({ name, declaration }) =>
+    declaration.wakes.map((one, index) => [`${logicalId(name)}Wake${index + 1}Rule`, name, one] as const),
+  );
+}
+
+/** Permits the rules to send to their dead-letter queue; empty without wakes. */
+export function rulesStatements(registry: readonly ControllerDefinition[]): readonly JsonObject[] {
+  const rules = rulesOf(registry).map(([rule]) => arnOf(rule));
+  if (rules.length === 0) return [];
+  return [
+    {
+      Effect: 'Allow',
+      Principal: { Service: 'events.amazonaws.com' },
+      Action: 'sqs:SendMessage',
+      Resource: arnOf('TimersDeadLetters'),
+      Condition: { ArnEquals: { 'aws:SourceArn': rules } },
     },
-  };
+  ];
 }
 
 function declaresWakes({ declaration }: NamedController): boolean {

@@ -64,13 +64,15 @@ export function chartFiles(
   }
   if (values === undefined) throw new UserError('the manifests have no Deployment');
   files.set('Chart.yaml', writeYaml([{ apiVersion: 'v2', name, version, description: `The watcher of ${name}.` }]));
-  files.set('values.yaml', valuesHead + writeYaml([{ image: '', ...values, serviceAccount, settings }]));
+  const all = { image: '', imagePullSecrets: [], ...values, serviceAccount, settings };
+  files.set('values.yaml', valuesHead + writeYaml([all]));
   return files;
 }
 
 const serviceAccount = { annotations: {} };
 const settings = { CLUSTER: '', AWS_REGION: '', QUEUE_URL_PREFIX: '' };
 const valuesHead = `# image: the repository and the digest of the watcher (REPOSITORY@sha256:DIGEST)
+# imagePullSecrets: Secrets of a private registry (- name: NAME), in the namespace of the watcher.
 # serviceAccount.annotations: the AWS role of the watcher, with IRSA (eks.amazonaws.com/role-arn).
 # settings: the settings of the watcher (docs/settings.md); these are needed.
 `;
@@ -86,6 +88,7 @@ function withValues({ spec, ...rest }: Deployment): object {
     image: new Verbatim('{{ required "image: the repository and the digest of the watcher" .Values.image | quote }}'),
     resources: new Verbatim('{{- toYaml .Values.resources | nindent 12 }}'),
   };
+  const pulls = new Verbatim('{{- toYaml .Values.imagePullSecrets | nindent 8 }}');
   return {
     ...rest,
     spec: {
@@ -94,7 +97,7 @@ function withValues({ spec, ...rest }: Deployment): object {
       template: {
         ...template,
         metadata: { ...metadata, annotations: { ...metadata?.annotations, 'checksum/settings': checksum } },
-        spec: { ...pod, containers: [watcher] },
+        spec: { ...pod, imagePullSecrets: pulls, containers: [watcher] },
       },
     },
   };

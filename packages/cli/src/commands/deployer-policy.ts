@@ -8,9 +8,13 @@ import * as z from 'zod';
 import { deployerPolicy } from '../aws/deployer.ts';
 import { packagedFile } from '../dev/packaged-template.ts';
 import { readProjectName, readTextFile } from '../project/project.ts';
+import { metadataKey } from '../serverless/former.ts';
 import { acting, printJson } from './command.ts';
 
-const template = z.object({ Resources: z.record(z.string(), z.object({ Type: z.string() })) });
+const template = z.object({
+  Resources: z.record(z.string(), z.object({ Type: z.string() })),
+  Metadata: z.object({ [metadataKey]: z.object({ KMS_KEY_ARN: z.string().optional() }).optional() }).optional(),
+});
 
 /** Makes the command. */
 export function deployerPolicyCommand(): Command {
@@ -39,6 +43,7 @@ async function run({ stage }: { readonly stage: string }): Promise<number> {
     deployerPolicy(
       Object.values(data.Resources).map(({ Type }) => Type),
       stack,
+      data.Metadata?.[metadataKey]?.KMS_KEY_ARN,
     ),
   );
   return 0;

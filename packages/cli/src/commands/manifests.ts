@@ -14,6 +14,7 @@ type Flags = {
   readonly out: string;
   readonly check?: true;
   readonly image?: string;
+  readonly imagePullSecret?: string;
   readonly cluster?: string;
   readonly set: Readonly<Record<string, string>>;
   readonly roleArn?: string;
@@ -29,6 +30,7 @@ export function manifestsCommand(): Command {
     .option('--out <folder>', 'the folder of the base', manifestsFolder)
     .option('--check', 'write nothing; fail when a file of the folder is out of date')
     .option('--image <repository@digest>', 'the image of the watcher', matching(/^.+@sha256:[0-9a-f]{64}$/))
+    .option('--image-pull-secret <name>', 'the Secret of a private registry', matching(/^[a-z0-9][a-z0-9.-]*$/))
     .option('--cluster <name>', 'the name of the cluster in the clusters table')
     .option('--set <NAME=value>', 'a setting of the watcher; may be repeated', setting, {})
     .option('--role-arn <arn>', 'the AWS role of the watcher, by IRSA', matching(/^arn:/))

@@ -44,13 +44,7 @@ export function readLocalStack(
   }).filter(([name]) => template.Parameters[name] !== undefined);
   const stack = readStack(template, {
     region: localRegion,
-    parameters: {
-      ResyncScheduleSeconds: String(tick),
-      ResyncPeriodSeconds: String(period),
-      ResyncMissedAfterSeconds: String(grace),
-      ...Object.fromEntries(addresses),
-      ...parameters,
-    },
+    parameters: { ...Object.fromEntries(addresses), ...parameters },
   });
   // Any content that a watcher cannot know will do. The file with the credentials of the functions is one.
   const secret = `file:${cluster.clustersTableFile}`;
@@ -59,6 +53,9 @@ export function readLocalStack(
     ...(environment.DEDUPLICATION_SECRET === undefined ? {} : { DEDUPLICATION_SECRET: secret }),
     // The local queue gives every sender the same id.
     SENDER_CHECK: 'off',
+    RESYNC_SCHEDULE_SECONDS: String(tick),
+    RESYNC_PERIOD_SECONDS: String(period),
+    RESYNC_MISSED_AFTER_SECONDS: String(grace),
     ...(retry.attempts === undefined ? {} : { RETRY_ATTEMPTS: String(retry.attempts) }),
     ...(retry.seconds === undefined ? {} : { RETRY_SECONDS: String(retry.seconds) }),
   });

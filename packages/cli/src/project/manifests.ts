@@ -33,6 +33,8 @@ export type ManifestOptions = {
   readonly image?: string;
   /** Settings of the watcher, such as CLUSTER. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The Secret with the credentials of the image's registry. */
+  readonly imagePullSecret?: string;
   /** The AWS role of the watcher, by IRSA. */
   readonly roleArn?: string;
   readonly replicas?: number;
@@ -131,7 +133,8 @@ const policy = z.looseObject({
 });
 
 /** Applies the options to the objects of a file. A file without a change keeps its comments. */
-function withOptions(text: string, { roleArn, replicas, memory, fleet = false }: ManifestOptions): string {
+function withOptions(text: string, options: ManifestOptions): string {
+  const { imagePullSecret, roleArn, replicas, memory, fleet = false } = options;
   const before = readYamlDocuments(text);
   const after = before.map((one) => {
     const forAccount = account.safeParse(one).data;
@@ -141,7 +144,7 @@ function withOptions(text: string, { roleArn, replicas, memory, fleet = false }:
     }
     const watcher = deployment.safeParse(one).data;
     const limit = memory ?? (fleet ? '1Gi' : undefined);
-    if (watcher !== undefined && (replicas !== undefined || limit !== undefined || fleet)) {
+    if (watcher !== undefined && (replicas ?? limit ?? imagePullSecret) !== undefined) {
       const { template } = watcher.spec;
       const [container] = template.spec.containers;
       const requests = { cpu: fleet ? '100m' : '50m', memory: limit === undefined ? '256Mi' : half(limit) };
@@ -150,6 +153,7 @@ function withOptions(text: string, { roleArn, replicas, memory, fleet = false }:
         ...template.spec,
         // It does not use the API of its own cluster, so the pod has no token for it.
         ...(fleet ? { automountServiceAccountToken: false } : {}),
+        ...(imagePullSecret === undefined ? {} : { imagePullSecrets: [{ name: imagePullSecret }] }),
         containers: [{ ...container, resources }],
       };
       const changed = { ...watcher.spec, ...(replicas === undefined ? {} : { replicas }) };

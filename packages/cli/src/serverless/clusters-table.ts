@@ -20,19 +20,9 @@ export function withClustersTable<T extends Template>(
       const own = { ...bucket, Properties: { ...bucket.Properties, BucketEncryption: encryption(kmsKeyArn) } };
       return { ...template, Resources: { ...template.Resources, [bucketId]: own } };
     }
-    case 's3': {
-      // Roles and functions refer to the bucket by its logical id. For a bucket of one's own, a parameter has that id.
-      const { bucket: name, key } = clustersTable;
-      return {
-        ...template,
-        Parameters: {
-          ...template.Parameters,
-          [bucketId]: { Type: 'String', Default: name, Description: 'The bucket of the clusters table.' },
-          ClustersKey: { Type: 'String', Default: key, Description: 'The name of the clusters table in its bucket.' },
-        },
-        Resources: without(template.Resources, [bucketId, policyId]),
-      };
-    }
+    case 's3':
+      // withExisting writes its name where roles and functions refer to it.
+      return { ...template, Resources: without(template.Resources, [bucketId, policyId]) };
     case 'ssm': {
       const { path } = clustersTable;
       const { ClustersTable: _, ...Outputs } = template.Outputs ?? {};

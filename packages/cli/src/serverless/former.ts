@@ -14,7 +14,7 @@ import type { Template } from './template.ts';
 export type Given = Readonly<Record<string, string>>;
 
 /** Where the template has them. */
-const metadataKey = 'OutriggerGiven';
+export const metadataKey = 'OutriggerGiven';
 const defaults: Given = optionDefaults;
 /** It says something of one deployment. */
 const once = 'DISCARD';
@@ -47,14 +47,20 @@ export async function readFormer(provider: Provider): Promise<Template | undefin
 
 /**
  * Refuses to drop what the stack was given, such as its VPC or its key: a deployment from another shell or pipeline may
- * have forgotten it. Throws OptionError with the former values of options.
+ * have forgotten it. Refuses another ROLE_PATH: roles have names, and CloudFormation makes the new one while the former
+ * one has its name. Throws OptionError with the former values of options.
  * @param known the names that can be given: a controller that is gone has no settings
  */
 export function checkKept(former: Template, given: Given, known: readonly string[]): void {
   const before = former.Metadata?.[metadataKey];
-  const dropped = Object.entries(isRecord(before) ? before : {}).filter(
-    ([name]) => !(name in given) && known.includes(name),
-  );
+  if (!isRecord(before)) return;
+  const [path, next] = [before, given].map(({ ROLE_PATH }) => String(ROLE_PATH || defaults.ROLE_PATH));
+  if (path !== next)
+    throw new OptionError(
+      `ROLE_PATH: the roles of the stack have the path ${path}, which cannot change to ${next}; ` +
+        `give ROLE_PATH=${path}, or deploy to another stage`,
+    );
+  const dropped = Object.entries(before).filter(([name]) => !(name in given) && known.includes(name));
   if (dropped.length === 0) return;
   const values = dropped.map(([name, value]) => (value === '' ? name : `${name}=${String(value)}`));
   // osls takes no empty --param.
@@ -83,9 +89,9 @@ export async function checkRemovedQueues(
   provider: Provider,
   { former, next, prefix, discard }: Removal,
 ): Promise<void> {
-  const removed = Object.entries(former.Resources)
-    .filter(([id, { Type }]) => Type === 'AWS::SQS::Queue' && !(id in next.Resources))
-    .map(([, { Properties }]) => String(Properties?.QueueName));
+  // By name: a renamed controller may have the same id, as cache-2 and cache2, and CloudFormation replaces its queue.
+  const kept = queueNames(next);
+  const removed = queueNames(former).filter((name) => !kept.includes(name));
   if (removed.length === 0) return;
   const client = new SQSClient(await provider.getAwsSdkV3Config());
   try {
@@ -102,6 +108,11 @@ export async function checkRemovedQueues(
   } finally {
     client.destroy();
   }
+}
+
+function queueNames({ Resources }: Template): readonly string[] {
+  const queues = Object.values(Resources).filter(({ Type }) => Type === 'AWS::SQS::Queue');
+  return queues.map(({ Properties }) => String(Properties?.QueueName));
 }
 
 /** The messages in a queue: visible, in flight and delayed. A queue that is gone has none. */

@@ -82,6 +82,8 @@ export function readOptions(given: Readonly<Record<string, unknown>>) {
   const headers = 'OTEL_EXPORTER_OTLP_HEADERS_SECRET';
   if (!/^[\w/+=.@-]*$/.test(text(headers)))
     throw invalidOption(headers, text(headers), 'give the name of a secret like cafes/prod/otlp-headers');
+  for (const name of ['RESYNC_PERIOD_SECONDS', 'RESYNC_MISSED_AFTER_SECONDS'] as const)
+    if (!/^([1-9]\d*)?$/.test(text(name))) throw invalidOption(name, text(name), 'give a whole number of seconds');
   const path = text('ROLE_PATH');
   if (!rolePath.test(path)) throw invalidOption('ROLE_PATH', path, 'give a path like /outrigger/');
   const subnetIds = listOf('VPC_SUBNET_IDS', /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, 'subnet-0a1b2c3d,subnet-4e5f6a7b');

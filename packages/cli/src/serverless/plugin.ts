@@ -23,7 +23,7 @@ import { checkRegion, OptionError, type Options, readOptions, refuseUnknown } fr
 import type { Configuration, Osls } from './osls.ts';
 import { withPaused } from './paused.ts';
 import type { Template } from './template.ts';
-import { withOptions } from './with-options.ts';
+import { withExisting, withOptions } from './with-options.ts';
 
 /** The plugin. osls calls it with `new`. */
 export default class OutriggerPlugin {
@@ -165,7 +165,8 @@ export default class OutriggerPlugin {
 
   async #checkTemplate(): Promise<void> {
     const { provider } = this.#osls.service;
-    const next = provider.compiledCloudFormationTemplate;
+    const next = withExisting(provider.compiledCloudFormationTemplate, this.#options);
+    provider.compiledCloudFormationTemplate = next;
     if (this.#former !== undefined)
       await checkRemovedQueues(this.#osls.getProvider('aws'), {
         former: this.#former,

@@ -2,7 +2,7 @@
 // same way, later ones included. CloudFormation conditions are not used: the template states its resources directly,
 // and outrigger dev can read it.
 import { isRecord } from 'outrigger/internal/core/json';
-import { ownArn } from '../aws/names.ts';
+import { clustersObject, ownArn, watchedQueuesPolicy } from '../aws/names.ts';
 import { allow } from '../aws/role.ts';
 import { withClustersTable } from './clusters-table.ts';
 import { withMonitoring } from './monitoring.ts';
@@ -14,23 +14,33 @@ export function withOptions<T extends Template>(given: T, options: Options): T {
   const template = withMonitoring(withClustersTable(given, options), options.monitoring);
   const tracers = tracingRoles(template);
   const resources = Object.entries(template.Resources).map(
-    ([id, resource]) => [id, applyOptions(resource, tracers.has(id), options)] as const,
+    ([id, resource]) => [id, applyOptions(id, resource, tracers, options)] as const,
   );
-  const { alarmTopicArn } = options;
-  if (alarmTopicArn === undefined || options.monitoring === 'off')
-    return { ...template, Resources: Object.fromEntries(resources) };
-  return {
-    ...template,
-    // Alarms refer to the topic by its logical id. For an existing topic, a parameter has that id.
-    Parameters: {
-      ...template.Parameters,
-      AlarmTopic: { Type: 'String', Default: alarmTopicArn, Description: 'The topic that receives alarms.' },
-    },
-    Resources: Object.fromEntries(resources.filter(([id]) => id !== 'AlarmTopic')),
-  };
+  const kept = resources.filter(([id]) => id !== 'AlarmTopic' || options.alarmTopicArn === undefined);
+  return { ...template, Resources: Object.fromEntries(kept) };
 }
 
-function applyOptions(resource: Resource, sendsTraces: boolean, options: Options): Resource {
+/**
+ * Writes the topic and the bucket that exist already where the template refers to those that it does not have. Not as
+ * parameters with these defaults: CDK, SAM and `aws cloudformation deploy` keep the former value of a parameter. For
+ * the template with the author's resources, which may refer to them.
+ */
+export function withExisting<T extends Template>(template: T, { alarmTopicArn, clustersTable }: Options): T {
+  const own = clustersTable?.type === 's3' ? clustersTable : undefined;
+  const existing = new Map([
+    ['AlarmTopic', alarmTopicArn],
+    ['ClustersBucket', own?.bucket],
+  ]);
+  const text = JSON.stringify(template)
+    .replaceAll(clustersObject, own === undefined ? clustersObject : `${own.bucket}/${own.key}`)
+    .replaceAll(/\{"Ref":"(\w+)"\}/g, (whole, id) => (existing.get(id) === undefined ? whole : `"${existing.get(id)}"`))
+    .replaceAll(/\$\{(\w+)\}/g, (whole, id) => existing.get(id) ?? whole)
+    // A Fn::Sub that has no variable left.
+    .replaceAll(/\{"Fn::Sub":("[^"$\\]*")\}/g, '$1');
+  return JSON.parse(text);
+}
+
+function applyOptions(id: string, resource: Resource, tracers: ReadonlySet<string>, options: Options): Resource {
   const { kmsKeyArn, vpc, tracing, logRetentionDays } = options;
   const { Properties = {} } = resource;
   const withProperties = (more: Properties): Resource => ({ ...resource, Properties: { ...Properties, ...more } });
@@ -41,6 +51,8 @@ function applyOptions(resource: Resource, sendsTraces: boolean, options: Options
     case 'AWS::SecretsManager::Secret':
       return kmsKeyArn === undefined ? resource : withProperties({ KmsKeyId: kmsKeyArn });
     case 'AWS::SQS::QueuePolicy':
+      // A watcher writes neither dead letters, which an operator sends on, nor lists of the resync.
+      if (id !== watchedQueuesPolicy) return resource;
       return withProperties({ PolicyDocument: withStatements(Properties.PolicyDocument, watcherStatements(options)) });
     case 'AWS::SNS::Topic':
       return kmsKeyArn === undefined ? resource : withProperties({ KmsMasterKeyId: kmsKeyArn });
@@ -58,7 +70,7 @@ function applyOptions(resource: Resource, sendsTraces: boolean, options: Options
       // The role of the schedule uses neither a queue nor a VPC.
       if (!isOfFunction(Properties)) return withProperties(role);
       const policies = Array.isArray(Properties.Policies) ? Properties.Policies : [];
-      const statements = [...functionStatements(options), ...(sendsTraces ? headerStatements(options) : [])];
+      const statements = [...functionStatements(options), ...(tracers.has(id) ? headerStatements(options) : [])];
       const own = { PolicyName: 'options', PolicyDocument: { Version: '2012-10-17', Statement: statements } };
       return withProperties({ ...role, ...(statements.length > 0 && { Policies: [...policies, own] }) });
     }
