@@ -63,6 +63,16 @@ function start(argv: readonly string[]) {
   return child;
 }
 
+async function printed(argv: readonly string[]): Promise<string> {
+  const child = start(argv);
+  let text = '';
+  child.stdout.on('data', (data) => {
+    text += String(data);
+  });
+  await once(child, 'close');
+  return text;
+}
+
 async function startCluster(): Promise<ApiServer> {
   const server = await startApiServer();
   parts.defer(() => server.close());
@@ -75,9 +85,9 @@ async function queueUrl(name: string): Promise<string> {
   return QueueUrl;
 }
 
-async function log(line: object): Promise<void> {
+async function log(line: object, name = 'foo'): Promise<void> {
   const client = new CloudWatchLogsClient(aws.client);
-  const stream = { logGroupName: `/aws/lambda/${prefix}foo`, logStreamName: 'one' };
+  const stream = { logGroupName: `/aws/lambda/${prefix}${name}`, logStreamName: 'one' };
   await client.send(new CreateLogGroupCommand(stream)).catch(() => undefined);
   await client.send(new CreateLogStreamCommand(stream));
   const logEvents = [{ timestamp: Date.now(), message: JSON.stringify(line) }];
@@ -180,6 +190,15 @@ it('the flow has both clusters, the reconciles of the log, and no faults', async
   expect(await page.getByRole('link', { name: 'Break it' }).count()).toBe(0);
 });
 
+it('the wake function of a stage is green until it cannot be loaded, in the status and the flow', async () => {
+  const state = async () => /^wake +- +- +- +- +(.+)$/m.exec(await printed(['status', '--stage', stage]))?.[1];
+  expect(await state()).toBe('working');
+  const fields = { errorType: 'Runtime.ImportModuleError', error: 'no module', function: 'wake' };
+  await log({ level: 'ERROR', message: 'Uncaught Exception', ...fields }, 'wake');
+  expect(await state()).toBe('cannot load');
+  await page.getByRole('link', { name: 'function wake: cannot load: no module' }).waitFor({ timeout: 30_000 });
+});
+
 it('a controller and a cluster are paused and resumed, each after a question', async () => {
   await page.getByRole('button', { name: 'Pause foo' }).click();
   await confirm('pause-controller');
@@ -190,15 +209,7 @@ it('a controller and a cluster are paused and resumed, each after a question', a
   await confirm('resume-controller');
   expect(await mapping()).toMatchObject({ State: expect.stringMatching(/^Enabl/) });
 
-  const list = async () => {
-    const child = start(['clusters', 'list', '--stage', stage]);
-    let text = '';
-    child.stdout.on('data', (data) => {
-      text += String(data);
-    });
-    await once(child, 'close');
-    return text;
-  };
+  const list = async () => await printed(['clusters', 'list', '--stage', stage]);
   await page.getByRole('button', { name: 'Pause prod' }).click();
   await confirm('pause-cluster');
   expect(await list()).toMatch(/^prod .* PAUSED$/m);
