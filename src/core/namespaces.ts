@@ -25,3 +25,11 @@ export const namespacesSchema = z
   .min(1)
   .max(maxNamespaces, `more than ${maxNamespaces} namespaces; watch all of them instead`)
   .refine((names) => new Set(names).size === names.length, 'has a namespace twice');
+
+/** Returns where the objects of a kind are listed: in each namespace of a project, or everywhere (undefined). */
+export function placesOf(
+  { namespaced }: { readonly namespaced: boolean },
+  namespaces: readonly string[] | undefined,
+): readonly (string | undefined)[] {
+  return namespaced && namespaces !== undefined ? namespaces : [undefined];
+}

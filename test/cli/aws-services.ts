@@ -14,6 +14,8 @@ export type Account = {
   senderCheck?: 'on' | 'off';
   /** The variable QUEUE_URL_PREFIX of the functions. */
   queueUrlPrefix?: string;
+  /** The variable LOG_LEVEL of the functions. Default INFO. */
+  logLevel?: string;
   /** The timeout of the functions. Absent: it is not known. */
   timeoutSeconds?: number | 'denied';
   /** What a function has in its configuration, and its recursion setting, by name; null if there is no such function. */
@@ -122,8 +124,8 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
     return [200, { AccountLimit: { UnreservedConcurrentExecutions: account.unreserved } }];
   }
   const { table: CLUSTERS = 'ssm:/outrigger/dev/clusters/' } = account;
-  const { senderCheck: SENDER_CHECK = 'on', queueUrlPrefix: QUEUE_URL_PREFIX } = account;
-  const Variables = { CLUSTERS, SENDER_CHECK, QUEUE_URL_PREFIX };
+  const { senderCheck: SENDER_CHECK = 'on', queueUrlPrefix: QUEUE_URL_PREFIX, logLevel: LOG_LEVEL = 'INFO' } = account;
+  const Variables = { CLUSTERS, SENDER_CHECK, QUEUE_URL_PREFIX, LOG_LEVEL };
   if (account.timeoutSeconds === 'denied' && url.startsWith('/2015-03-31/functions/outrigger-dev-foo/'))
     return [403, { __type: 'AccessDeniedException', Message: 'not you' }];
   const [, path, name = ''] = /^\/([\d-]+)\/functions\/outrigger-dev-([^/]+)/.exec(url) ?? [];

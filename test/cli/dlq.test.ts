@@ -2,11 +2,12 @@
 // is interrupted is in test/operations/redrive.test.ts.
 import { spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { controllerDeadLetterQueue } from '../../src/core/names.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
+import { startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { aMessage, asRetry } from '../sqs/messages.ts';
 import { useFolder } from '../support/folder.ts';
 import { sampleWatchList } from '../support/sample-manifests.ts';
@@ -109,6 +110,25 @@ describe('dlq list', () => {
     ]);
     expect(status).toBe(0);
     expect((await system.run('dlq', 'list')).out).toMatch(/^foo +\S+ +unknown +- /m);
+  });
+});
+
+describe('a list that is not complete', () => {
+  it('dlq list exits with 1 when there are more dead letters than it lists, and when that is not known', async () => {
+    for (const name of ['north', 'south']) await sendDeadLetter('water-tank', tankMessage(name));
+    const list = ['list', '--controller', 'water-tank'];
+    const limited = await system.run('dlq', ...list, '--limit', '1');
+    expect([limited.err, limited.status]).toEqual([expect.stringContaining('water-tank-dlq.fifo: about 1 more'), 1]);
+    const state = JSON.parse(await system.folder.read('state.json'));
+    const proxy = await startChaosProxy({ url: state.queueEndpoint });
+    onTestFinished(() => proxy.close());
+    proxy.rule(({ headers }) =>
+      `${headers['x-amz-target']}`.endsWith('GetQueueAttributes') ? { type: 'respond', status: 403 } : undefined,
+    );
+    await system.folder.write('counted/state.json', JSON.stringify({ ...state, queueEndpoint: proxy.url }));
+    const uncounted = await system.run('dlq', ...list, '--folder', system.folder.at('counted'));
+    expect(uncounted.out).toContain(whole('south'));
+    expect([uncounted.err, uncounted.status]).toEqual([expect.stringContaining('it is not known how many more'), 1]);
   });
 });
 

@@ -2,8 +2,9 @@
 // deployment only the query to CloudWatch Logs.
 import path from 'node:path';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { durationMs } from '@outrigger/cli/commands/key-commands';
-import { readKeyLog } from '@outrigger/cli/commands/key-log';
+import { readKeyLog, readTroubles } from '@outrigger/cli/commands/key-log';
 import { lastWrites } from '@outrigger/cli/console/field-changes';
 import { stateOf } from '@outrigger/cli/console/object-state';
 import { createLogFile, olderLogFile } from '@outrigger/cli/dev/log-file';
@@ -17,6 +18,7 @@ import { Deployment } from '../../src/kubernetes.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { aMessage, asRetry } from '../sqs/messages.ts';
+import { startAwsServices } from './aws-services.ts';
 import { expectUserError, runProcess } from './command-result.ts';
 import { operatedSystem } from './operated-system.ts';
 
@@ -148,12 +150,77 @@ describe('logs and history', () => {
     const urlPrefix = 'https://sqs.eu-central-1.amazonaws.com/123456789012/cafes-prod-';
     const deployment = { on: 'AWS', urlPrefix, region: 'eu-central-1' } as const;
     const options = { folder: 'unused', sinceMs: Date.now() - 60_000, signal };
-    expect(await readKeyLog(deployment, northKey, options)).toMatchObject([{ outcome: 'done' }]);
+    expect((await readKeyLog(deployment, northKey, options)).lines).toMatchObject([{ outcome: 'done' }]);
     expect(cloudWatch.commandCalls(FilterLogEventsCommand)[0]?.args[0].input).toMatchObject({
       logGroupName: '/aws/lambda/cafes-prod-water-tank',
       filterPattern: `{ $.key = "${north}" }`,
     });
     cloudWatch.restore();
+  });
+});
+
+describe('the log of a function with more lines than are read', () => {
+  const deployment = {
+    on: 'AWS',
+    region: 'eu-central-1',
+    urlPrefix: 'https://sqs.eu-central-1.amazonaws.com/123456789012/cafes-prod-',
+  } as const;
+  const options = () => ({ folder: 'unused', sinceMs: Date.now() - 86_400_000, signal });
+
+  /** Fakes CloudWatch Logs, which returns the oldest events first, in pages. */
+  function logOf(events: readonly { readonly timestamp: number; readonly message: string }[]): void {
+    const [logs, lambda] = [mockClient(CloudWatchLogsClient), mockClient(LambdaClient)];
+    onTestFinished(() => [logs, lambda].forEach((one) => void one.restore()));
+    lambda.on(GetFunctionConfigurationCommand).resolves({});
+    logs.on(FilterLogEventsCommand).callsFake(({ startTime, endTime = Number.POSITIVE_INFINITY, nextToken = '0' }) => {
+      const found = events.filter(({ timestamp }) => timestamp >= startTime && timestamp <= endTime);
+      const end = Number(nextToken) + 4_000;
+      return { events: found.slice(end - 4_000, end), ...(found.length > end ? { nextToken: `${end}` } : {}) };
+    });
+  }
+  const run = (timestamp: number, fields: object) => {
+    const line = { key: north, timestamp: new Date(timestamp).toISOString(), message: 'reconciled', ...fields };
+    return { timestamp, message: JSON.stringify(line) };
+  };
+
+  it('the newest lines of a key are read, of an even log as of one whose lines are of one moment', async () => {
+    const now = Date.now();
+    for (const timeOf of [(line: number) => now - (25_000 - line) * 1_000, () => now - 7_200_000]) {
+      logOf(Array.from({ length: 25_000 }, (_, line) => run(timeOf(line), { outcome: 'done', writes: line })));
+      const { lines, isCut } = await readKeyLog(deployment, northKey, options());
+      expect([isCut, lines.length]).toEqual([true, expect.toSatisfy((count: number) => count >= 10_000)]);
+      if (timeOf(0) !== timeOf(1)) expect(lines.map(({ writes }) => writes)).toEqual(lastOf(25_000, lines.length));
+    }
+  });
+  const lastOf = (all: number, count: number) => Array.from({ length: count }, (_, index) => all - count + index);
+
+  it('all lines of a day are read, each once, if they are not too many', async () => {
+    const now = Date.now();
+    const times = Array.from({ length: 300 }, (_, line) => now - (299 - line) * 280_000);
+    logOf(times.map((time, line) => run(time, { outcome: 'done', writes: line })));
+    const { lines, isCut } = await readKeyLog(deployment, northKey, options());
+    expect([isCut, lines.map(({ writes }) => writes)]).toEqual([false, lastOf(300, 300)]);
+  });
+
+  it('a function whose newest lines show a crash is bad, and one whose older lines were not read is not known', async () => {
+    const services = await startAwsServices({ mappings: [], unreserved: 0, parameters: {}, metrics: {} });
+    onTestFinished(() => {
+      services.close();
+      vi.unstubAllEnvs();
+    });
+    const env = { AWS_ENDPOINT_URL: services.url, AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const now = Date.now();
+    const good = Array.from({ length: 15_000 }, (_, line) => run(now - 800_000 + line * 50, { outcome: 'done' }));
+    logOf(good);
+    const health = async () =>
+      (await readTroubles(deployment, ['water-tank'], options())).healthOf('water-tank', false);
+    expect(await health()).toMatchObject({
+      state: 'not known',
+      text: expect.stringContaining('more than 10000 lines'),
+    });
+    logOf([...good, { timestamp: now, message: 'r-1 Task timed out after 3.00 seconds' }]);
+    expect(await health()).toMatchObject({ state: 'crashing' });
   });
 });
 

@@ -70,13 +70,28 @@ it('manifests --fleet has no kinds and no roles, and its pods have no token and 
   expect(policy).toMatchObject({ spec: { egress: expect.arrayContaining([{ ports: [{ protocol: 'TCP' }] }]) } });
 });
 
+const written = '# Written by outrigger manifests; change an overlay, not this.\n';
+it('manifests leaves alone what it did not write, and writes nothing where such a file has the name of one of its own', async () => {
+  await manifests();
+  for (const file of ['service.yaml', 'package.json']) await folder.write(`k8s/${file}`, 'a: 1\n');
+  const { out } = (await manifests('--fleet')).result;
+  expect(out).toContain('left alone, because this command did not write them: package.json, service.yaml\n');
+  expect(await folder.read('k8s/service.yaml')).toBe('a: 1\n');
+  expect(await readdir(at('k8s'))).toEqual(expect.not.arrayContaining(['rbac.yaml', 'watch-list.json']));
+  await folder.write('k8s/deployment.yaml', 'kind: Deployment\n');
+  for (const argv of [[], ['--check']])
+    expectUserError((await manifests(...argv)).result, 'deployment.yaml: this command did not write it; move it');
+  expect(await folder.read('k8s/deployment.yaml')).toBe('kind: Deployment\n');
+  expect(await readdir(at('k8s'))).not.toContain('rbac.yaml');
+});
+
 it('manifests --check names what is out of date and changes nothing, and a file too many goes with the next one', async () => {
   await manifests();
   expect((await manifests('--check')).result).toEqual({ status: 0, err: '', out: '' });
-  await folder.write('k8s/rbac.yaml', '');
-  await folder.write('k8s/crd-trees.example.com.yaml', '');
+  await folder.write('k8s/rbac.yaml', written);
+  await folder.write('k8s/crd-trees.example.com.yaml', written);
   expectUserError((await manifests('--check')).result, 'rbac.yaml and 1 more: out of date; run the command without');
-  expect(await folder.read('k8s/rbac.yaml')).toBe('');
+  expect(await folder.read('k8s/rbac.yaml')).toBe(written);
   await manifests();
   expect((await manifests('--check')).result.status).toBe(0);
 });

@@ -110,12 +110,12 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
       onTestFinished(() => client.close());
       return client;
     },
-    /** Refuses reads of an object to the commands of a test. */
-    forbid: async (object: string) => {
+    /** Refuses the reads of which the URL matches to the commands of a test. */
+    forbid: async (pattern: string | RegExp) => {
       const proxy = await startChaosProxy({ url: started(now.server).url });
       onTestFinished(() => proxy.close());
       const body = JSON.stringify(statusOf(403, 'Forbidden'));
-      proxy.rule(({ url }) => (url.endsWith(object) ? { type: 'respond', status: 403, body } : undefined));
+      proxy.rule(({ url }) => (url.search(pattern) < 0 ? undefined : { type: 'respond', status: 403, body }));
       const before = await folder.read('clusters.json');
       onTestFinished(async () => await folder.write('clusters.json', before));
       await folder.write('clusters.json', JSON.stringify({ local: { server: proxy.url, access: { type: 'none' } } }));

@@ -34,6 +34,38 @@ it('createObjectCache watches a kind with two controllers once', async () => {
   await server.close();
 });
 
+it('a kind of a project with namespaces is listed and watched in each of these alone', async () => {
+  const server = await startApiServer();
+  const client = createClient({ server: new URL(server.url) });
+  const ending = new AbortController();
+  const failures: string[] = [];
+  const permitted = (path: string) => !path.endsWith('/v1/configmaps');
+  const refused = async () => await Promise.reject(new Error('refused'));
+  const limited: KubeClient = {
+    ...client,
+    request: async (one) => await (permitted(one.path) ? client.request(one) : refused()),
+    stream: async (one) => await (permitted(one.path) ? client.stream(one) : refused()),
+  };
+  const create = async (path: string, kind: string, metadata: object) =>
+    await client.request({ method: 'POST', path, body: { apiVersion: 'v1', kind, metadata } });
+  for (const name of ['a', 'b']) await create('/api/v1/namespaces', 'Namespace', { name });
+  const add = async (namespace: string, name: string) =>
+    await create(`/api/v1/namespaces/${namespace}/configmaps`, 'ConfigMap', { name, namespace });
+  for (const namespace of ['a', 'b', 'default']) await add(namespace, 'one');
+  const onFailure = ({ message }: Error) => void failures.push(message);
+  const view = createObjectCache(limited, [configMaps], { signal: ending.signal, namespaces: ['a', 'b'], onFailure });
+  const both = (name: string) => (now: Pick<typeof view, 'get'>) =>
+    ['a', 'b'].every((namespace) => now.get(configMaps, { namespace, name }) !== undefined) || undefined;
+  await view.until(both('one'), AbortSignal.timeout(15_000));
+  for (const namespace of ['a', 'b']) await add(namespace, 'two');
+  await view.until(both('two'), AbortSignal.timeout(15_000));
+  expect(view.get(configMaps, { namespace: 'default', name: 'one' })).toBeUndefined();
+  expect(failures).toEqual([]);
+  ending.abort();
+  client.close();
+  await server.close();
+});
+
 it('an object whose change cannot be shown, such as one that is nested too deeply, does not end the watch', async () => {
   const server = await startApiServer();
   const client = createClient({ server: new URL(server.url) });

@@ -88,6 +88,9 @@ export function isHeld({ paused = false, movingTo, movingFrom }: ClusterEntry): 
   return paused || movingTo !== undefined || (movingFrom !== undefined && movingFrom.startedAt === undefined);
 }
 
+/** The fields that say how a cluster is operated, and not how it is reached. */
+export const operatedFields = ['watchers', 'paused', 'decommissioning', 'movingTo', 'movingFrom'] as const;
+
 /** Returns an entry without what says how the cluster is operated: how it is reached and who may send its keys. */
 export function withoutState(entry: ClusterEntry): ClusterEntry {
   const { paused: _, decommissioning: __, movingTo: ___, movingFrom: ____, ...rest } = entry;

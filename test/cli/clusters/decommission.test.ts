@@ -1,11 +1,15 @@
 // `outrigger clusters decommission` as a person runs it. What functions do then is in test/reconciling and test/fleet.
-
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { clustersCommand } from '@outrigger/cli/commands/clusters/clusters';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { defineKind } from '../../../src/api/custom-kind.ts';
 import { WaterTank } from '../../../src/controllers/water-tank.ts';
 import { startApiServer, type TestApiServer } from '../../../src/testing.ts';
+import { startChaosProxy } from '../../../tools/chaos/chaos-proxy.ts';
 import { useFolder } from '../../support/folder.ts';
-import { expectUserError, runHere } from '../command-result.ts';
+import { expectUserError, runHere, runIn } from '../command-result.ts';
 
 let server: TestApiServer;
 const folder = useFolder();
@@ -29,13 +33,38 @@ it('decommission is refused while an object has a finalizer of a controller, and
     { ...tank, metadata: { ...one, finalizers: ['outrigger.dev/water-tank'] } },
     { ...tank, metadata: { ...one, name: 'two', finalizers: ['others.example.com/backup'] } },
   );
-  expectUserError(await run('decommission', 'a'), '1 WaterTank with a finalizer');
+  expectUserError(await run('decommission', 'a'), '1 watertanks.plant.example.com with a finalizer');
   expect(await stored()).toEqual({ a: entry() });
 
   await server.patch(WaterTank, one, { metadata: { finalizers: null } });
   const out = expect.stringContaining('clusters remove a');
   expect(await run('decommission', 'a')).toMatchObject({ status: 0, out });
   expect(await stored()).toEqual({ a: { ...entry(), decommissioning: true } });
+});
+
+it('decommission counts each of two kinds with the same name, in the namespaces of the project alone', async () => {
+  const at = (file: string) => pathToFileURL(path.resolve(file)).href;
+  await folder.write(
+    'src/controllers/registry.ts',
+    `import * as z from '${at('node_modules/zod/index.js')}';
+    import { defineKind } from '${at('src/outrigger.ts')}';
+    const site = { version: 'v1', kind: 'Site', spec: z.object({}), status: z.object({}), conditions: [] };
+    const reconcile = async () => ({ status: {}, conditions: {} });
+    export const registry = ['a', 'b'].map((name) =>
+      defineKind({ ...site, group: name + '.example.com' }).controller(name, { reconcile }));`,
+  );
+  await folder.write('package.json', JSON.stringify({ type: 'module', outrigger: { namespaces: ['default'] } }));
+  const site = { version: 'v1', kind: 'Site', spec: z.object({}), status: z.object({}), conditions: [] };
+  const crds = ['a.example.com', 'b.example.com'].map((group) => defineKind({ ...site, group }));
+  await using sites = await startApiServer({ crds });
+  const finalizers = ['outrigger.dev/a'];
+  await sites.apply({ apiVersion: 'a.example.com/v1', kind: 'Site', metadata: { ...one, finalizers }, spec: {} });
+  const proxy = await startChaosProxy({ url: sites.url });
+  onTestFinished(() => proxy.close());
+  proxy.rule(({ url }) => (url.includes('/v1/sites') ? { type: 'respond', status: 403 } : undefined));
+  await store({ a: { ...entry(), server: proxy.url } });
+  const result = await runIn(folder.path, ['clusters', 'decommission', 'a', '--table', folder.at(table)]);
+  expectUserError(result, ': 1 sites.a.example.com with a finalizer');
 });
 
 it('decommission of a cluster that cannot be read needs --leave-objects; a pause ends with it', async () => {

@@ -156,6 +156,22 @@ describe('clusters add, list and remove', () => {
     expect((await run('list')).out).toBe('a  eks  https://a  decommissioning\n');
   });
 
+  it('an entry with a new authority keeps who may send, the pause and the move, unless the file says them', async () => {
+    const watchers = [{ arn: role, id: 'AROAFIRST0000000' }];
+    const movingTo = { stage: 'canary', since: '2026-01-01T00:00:00Z' };
+    s3.object = tableOf({ a: { ...eks('a'), watchers, paused: true }, b: { ...eks('b'), watchers, movingTo } });
+    const replace = async (name: string, fields: object) =>
+      await run('add', name, await entryFile({ ...eks('new'), ...fields }), '--replace');
+    expect((await replace('a', {})).out).toContain('a keeps of its former entry: watchers, paused\n');
+    expect(JSON.parse(s3.object)).toMatchObject({ a: { ...eks('new'), watchers, paused: true } });
+    await replace('a', { watchers: [], paused: false });
+    await replace('b', {});
+    expect(JSON.parse(s3.object)).toEqual({
+      a: { ...eks('new'), watchers: [], paused: false },
+      b: { ...eks('new'), watchers, movingTo },
+    });
+  });
+
   const role = 'arn:aws:iam::123456789012:role/team/watcher';
   const watchersOf = (name: string) => JSON.parse(s3.object ?? '{}')[name]?.watchers;
 

@@ -114,6 +114,7 @@ export function useDeployment(): void {
     delete account.logs;
     account.metrics = {};
     delete account.queueUrlPrefix;
+    delete account.logLevel;
     setEntry('berlin', { server: there.server?.url, access: { type: 'none' } });
   });
 }

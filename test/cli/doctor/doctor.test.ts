@@ -11,6 +11,8 @@ import {
 import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
 import { expectedQueues } from '@outrigger/cli/commands/doctor/expected-queues';
 import { queuePolicy } from '@outrigger/cli/commands/doctor/queue-commands';
+import { historyCommand } from '@outrigger/cli/commands/key-commands';
+import { replayCommand } from '@outrigger/cli/commands/replay';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../../src/controllers/registry.ts';
@@ -21,6 +23,7 @@ import {
   doctor,
   findings,
   most,
+  onStage,
   prefix,
   queues,
   roles,
@@ -170,6 +173,24 @@ describe('doctor', () => {
       },
       { state: 'wrong', about: 'function resync', message: 'it is Failed: no subnet', fix },
     ]);
+  });
+
+  it('with LOG_LEVEL=WARN how runs ended is not known, but for crashes, and replay --wait sends nothing', async () => {
+    account.logLevel = 'WARN';
+    const key = 'foo:berlin:foos.samples.example.com/default/x';
+    const failed = JSON.stringify({ message: 'reconciled', key, outcome: 'failed', error: 'over by now' });
+    account.logs = { foo: [failed], dinner: ['2026-01-01T00:00:00Z 1 Task timed out after 60.00 seconds'] };
+    const { bad } = await findings();
+    expect(bad).toMatchObject([
+      { state: 'wrong', about: 'function dinner', message: expect.stringContaining('crashing') },
+      { state: 'warning', about: 'runs', message: expect.stringContaining('with LOG_LEVEL=WARN') },
+    ]);
+    const waiting = await onStage(replayCommand(), 'foo:default/x', '--cluster', 'berlin', '--wait');
+    expectUserError(waiting, 'not sent: with LOG_LEVEL=WARN functions log no run that succeeds; leave out --wait');
+    expect(queues().holds(`${prefix}foo.fifo`)).toBe(false);
+    const { err, out } = await onStage(historyCommand(), 'foo:default/x', '--cluster', 'berlin');
+    expect(err).toContain('with LOG_LEVEL=WARN the functions log no reconcile that succeeds');
+    expect(out).toBe('no reconcile is logged in this time; see --since\n');
   });
 
   it('D17: doctor names a schedule that is missing, disabled or unknown', async () => {

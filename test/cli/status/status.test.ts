@@ -3,6 +3,8 @@
 // test/resync/plan.test.ts.
 
 import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { checkCluster } from '@outrigger/cli/commands/doctor/check-cluster';
 import { readClusterStatus } from '@outrigger/cli/commands/status/cluster-status';
 import { overdueLines, statusLines } from '@outrigger/cli/commands/status/status-lines';
@@ -20,13 +22,17 @@ import {
   systemNamespace,
 } from '../../../src/core/names.ts';
 import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
+import type { KubeClient } from '../../../src/kube/client/client.ts';
+import { ApiError } from '../../../src/kube/client/errors.ts';
 import { type KubeObject, parseObject } from '../../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../../src/kube/client/read.ts';
 import { Namespace } from '../../../src/kubernetes.ts';
 import { createStatusWriter } from '../../../src/reconciling/status/status-writer.ts';
 import { createSend } from '../../../src/sqs/send.ts';
 import { owned } from '../../statements/foreign-conditions.ts';
-import { expectUserError } from '../command-result.ts';
+import { useFolder } from '../../support/folder.ts';
+import { sampleWatchList } from '../../support/sample-manifests.ts';
+import { expectUserError, runIn } from '../command-result.ts';
 import { operatedSystem } from '../operated-system.ts';
 
 const system = operatedSystem({ samples: ['water-tanks'] });
@@ -283,8 +289,47 @@ describe('status', () => {
   });
 });
 
+describe('a project with namespaces', () => {
+  const project = useFolder();
+
+  it('no command lists a kind in the whole cluster, which the functions may not', async () => {
+    const registryFile = pathToFileURL(path.resolve('src/controllers/registry.ts')).href;
+    await project.write('src/controllers/registry.ts', `export { registry } from '${registryFile}';`);
+    const outrigger = { namespaces: ['default'] };
+    await project.write('package.json', JSON.stringify({ type: 'module', outrigger }));
+    await project.write('dist/kubernetes/watch-list.json', JSON.stringify(sampleWatchList));
+    await system.folder.write('log.jsonl', '');
+    await system.forbid(/\/v1\w*\/watertanks\b/);
+    const run = async (...argv: readonly string[]) =>
+      await runIn(project.path, [...argv, '--folder', system.folder.path]);
+    const { clusters } = shown.parse(JSON.parse((await run('status', '--json')).out));
+    const tank = clusters[0]?.controllers?.find(({ controller }) => controller === 'water-tank');
+    expect(tank).toMatchObject({ objects: 3 });
+    expect(tank).not.toHaveProperty('problem');
+    expect((await run('get', 'WaterTank')).out).toContain('default/north');
+    expect((await run('history', 'north')).err).not.toContain('403');
+    const { out } = await run('doctor', '--json');
+    expect(out).not.toContain('objects of water-tank fail is not known');
+  });
+});
+
 describe('status of what cannot be read', () => {
   const table = 'clusters.json';
+
+  it('doctor does not say that no object fails where it cannot list the objects', async () => {
+    const client = system.client();
+    const request: KubeClient['request'] = async (asked) => {
+      if (asked.path.endsWith('/watertanks')) throw new ApiError(asked.path, 403, undefined);
+      return await client.request(asked);
+    };
+    const options = { project: 'outrigger', signal };
+    const { findings } = await checkCluster('local', { ...client, request }, [waterTank], options);
+    expect(findings).toContainEqual({
+      ...{ state: 'warning', about: 'cluster local', fix: expect.stringContaining('403') },
+      message: 'whether objects of water-tank fail is not known',
+    });
+    expect(findings.map(({ message }) => message)).not.toContain('no object fails to reconcile');
+  });
 
   it('status shows the readable clusters, names unreachable ones and invalid entries on the last lines, and exits with 1', async () => {
     const before = await system.folder.read(table);

@@ -77,7 +77,8 @@ export function dlqCommand(): Command {
 const listText = `
 Nothing is deleted. SQS has no peek, so messages are received and released: they are in flight for a few seconds, or for
 ten minutes if this command is killed. The reason "unknown" means that SQS moved the message itself, after two
-days of receives: the function crashed, or could not be started. Exit status 0: the list is complete, empty or not.`;
+days of receives: the function crashed, or could not be started.
+Exit status: 0 when the list is complete, empty or not; 1 when it is not, or when that is not known.`;
 
 const redriveText = `
 Fix the cause first. Each dead letter is sent as a command, without its attempts, and deleted after that. The command
@@ -99,16 +100,18 @@ async function runList({ controller, output, limit, ...flags }: ListFlags, signa
         signal,
       });
       const listed = deadLetters.slice(0, limit);
-      return { of, queue, listed, unlisted: depth - listed.length };
+      return { of, queue, listed, unlisted: depth === undefined ? undefined : depth - listed.length };
     }),
   );
   const rows = found.flatMap(({ of, queue, listed }) => listed.map((deadLetter) => ({ of, queue, deadLetter })));
   if (output === 'json') printJson(rows.map(toJson));
   else printLines(rows.length === 0 ? ['no dead letters'] : toTable(rows));
-  for (const { queue, unlisted } of found.filter((one) => one.unlisted > 0)) {
-    printError(`${queue}: about ${unlisted} more, beyond --limit, behind ten of the same object, or in flight`);
+  const incomplete = found.filter(({ unlisted = 1 }) => unlisted > 0);
+  for (const { queue, unlisted } of incomplete) {
+    const more = unlisted === undefined ? 'it is not known how many' : `about ${unlisted}`;
+    printError(`${queue}: ${more} more, beyond --limit, behind ten of the same object, or in flight`);
   }
-  return 0;
+  return incomplete.length === 0 ? 0 : 1;
 }
 
 async function runRedrive(
@@ -162,17 +165,14 @@ async function runRedrive(
   return remaining === 0 ? 0 : 1;
 }
 
-/**
- * Returns SQS's approximate count of dead letters, or 0 if the queue cannot be read: the count is only used for a
- * remark.
- */
-async function approximateDepth({ sqs, urlPrefix }: Installation, queue: string, signal: AbortSignal): Promise<number> {
-  try {
-    const { visible, inFlight } = await createDepth(sqs, urlPrefix)(queue, { signal });
-    return visible + inFlight;
-  } catch {
-    return 0;
-  }
+/** Returns SQS's approximate count of dead letters; undefined if it cannot be read. */
+async function approximateDepth(
+  { sqs, urlPrefix }: Installation,
+  queue: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const depth = await createDepth(sqs, urlPrefix)(queue, { signal }).catch(() => undefined);
+  return depth && depth.visible + depth.inFlight;
 }
 
 type ListedLetter = { readonly of: string; readonly queue: string; readonly deadLetter: DeadLetter };

@@ -4,7 +4,6 @@ import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { UserError } from 'outrigger/internal/core/errors';
 import { collectionName } from 'outrigger/internal/core/key';
 import { redact } from 'outrigger/internal/core/redact';
-import { listPages } from 'outrigger/internal/kube/client/read';
 import { objectRow } from '../console/object-row.ts';
 import { type ObjectRow, objectTones } from '../console/wire.ts';
 import { alignColumns } from '../dev/columns.ts';
@@ -29,6 +28,7 @@ import {
   requireRegistry,
   withInstallationOptions,
 } from './installation.ts';
+import { listPagesIn } from './object-keys.ts';
 import { ageText } from './terminal.ts';
 
 type Flags = InstallationFlags & {
@@ -107,7 +107,8 @@ async function readRows(
     sliceConditions: statusSlicesOf(registry, resource),
   };
   const rows: ObjectRow[] = [];
-  for await (const { items } of listPages(client, resource, { labelSelector: selector, signal }))
+  const query = { labelSelector: selector, signal };
+  for await (const { items } of listPagesIn(installation.namespaces, client, resource, query))
     rows.push(...items.map((object) => objectRow(resource, object, about)));
   return rows;
 }

@@ -26,7 +26,7 @@ import { endedProcessOf } from '../dev/folder-lock.ts';
 import { localRegion } from '../dev/lambda/account.ts';
 import { createLocalSqsClient, urlPrefixOf } from '../dev/sqs-server.ts';
 import { type DevState, readStateFile } from '../dev/state-file.ts';
-import { readProjectName } from '../project/project.ts';
+import { readNamespaces, readProjectName } from '../project/project.ts';
 import { printError, printIgnoredProxy } from './command.ts';
 import { readGiven } from './given-settings.ts';
 import { placeOptions } from './place.ts';
@@ -51,6 +51,8 @@ export type InstallationFlags = {
 export type Installation = Disposable & {
   /** The name of the project. */
   readonly project: string;
+  /** The only namespaces of the project; undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
   /** The system that runs here, or a deployment on AWS. */
   readonly on: 'this machine' | 'AWS';
   readonly sqs: SQSClient;
@@ -96,6 +98,7 @@ export async function openInstallation(
 ): Promise<Installation> {
   const settings = readOperatorSettings();
   const project = await readProjectName(process.cwd());
+  const namespaces = await readNamespaces(process.cwd());
   const at = inRegion({ region });
   if (stage !== undefined || settings.QUEUE_URL_PREFIX !== undefined) {
     const sqs = createSqsClient(at);
@@ -112,6 +115,7 @@ export async function openInstallation(
           });
     return connect({
       project,
+      namespaces,
       on: 'AWS',
       sqs,
       urlPrefix,
@@ -134,6 +138,7 @@ export async function openInstallation(
   if (ended !== undefined) printError(`the outrigger dev of ${folder} was killed (process ${ended}); start it again`);
   return connect({
     project,
+    namespaces,
     on: 'this machine',
     sqs: createLocalSqsClient(state.queueEndpoint),
     at: '',

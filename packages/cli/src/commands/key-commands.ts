@@ -7,7 +7,7 @@ import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/k
 import { controllerDeadLetterQueue, controllerQueue, finalizerOf } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { sleep } from 'outrigger/internal/core/time';
-import { getObject, listPages } from 'outrigger/internal/kube/client/read';
+import { getObject } from 'outrigger/internal/kube/client/read';
 import { createQueueBrowser } from 'outrigger/internal/sqs/browse';
 import { createDepth } from 'outrigger/internal/sqs/depth';
 import { keyOfMessage } from 'outrigger/internal/sqs/message';
@@ -29,6 +29,7 @@ import {
   printJson,
   printLines,
 } from './command.ts';
+import { hidingLevel, mostLines } from './function-log.ts';
 import {
   clusterClient,
   type Installation,
@@ -40,6 +41,7 @@ import {
 } from './installation.ts';
 import { type KeyLogEntry, readKeyLog, readTroubles } from './key-log.ts';
 import { pausedControllers } from './mappings.ts';
+import { listPagesIn } from './object-keys.ts';
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
 import { explainController } from './status/status.ts';
 
@@ -76,17 +78,22 @@ export function logsCommand(): Command {
 
 const followSeconds = 2;
 
+/** A line may be readable that long after it was written. */
+const lateMilliseconds = 60_000;
+
 /** Prints the lines of a key, and the new ones until the signal aborts. */
 async function followLog({ entries, installation, key, folder, signal }: Opened): Promise<number> {
-  const known = new Set<string>();
-  const sinceMs = Date.now() - 60_000;
-  let next = entries;
+  let known = new Set<string>();
+  let [next, readAtMs] = [entries, Date.now()];
   while (!signal.aborted) {
-    const lines = next.map(logLine).filter((line) => !known.has(line));
-    for (const line of lines) known.add(line);
-    printLines(lines);
+    const lines = next.map(logLine);
+    printLines(lines.filter((line) => !known.has(line)));
+    known = new Set(lines);
     await sleep(followSeconds, signal).catch(() => undefined);
-    if (!signal.aborted) next = await readKeyLog(installation, key, { folder, sinceMs, signal });
+    if (signal.aborted) break;
+    const sinceMs = readAtMs - lateMilliseconds;
+    readAtMs = Date.now();
+    ({ lines: next } = await readKeyLog(installation, key, { folder, sinceMs, signal }));
   }
   return 0;
 }
@@ -102,7 +109,7 @@ export function historyCommand(): Command {
       checkLimit(limit);
       const last = entries.filter(({ outcome }) => outcome !== undefined).slice(-limit);
       if (output === 'json') printJson(last);
-      else printLines(last.length === 0 ? ['no reconcile in this time; see --since'] : historyTable(last));
+      else printLines(last.length === 0 ? ['no reconcile is logged in this time; see --since'] : historyTable(last));
       return 0;
     },
   ).option('--limit <n>', 'at most this many, the newest', Number, 20);
@@ -194,7 +201,12 @@ async function openKey(
   const controller = requireController(requested.controller, controllers);
   const cluster = await clusterOfKey(requested, flags.cluster, installation);
   const key = completeKey(requested, controller, cluster);
-  const entries = await readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal });
+  const [{ lines: entries, isCut }, level] = await Promise.all([
+    readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal }),
+    hidingLevel(installation, signal),
+  ]);
+  if (isCut) printError(`only the newest ${mostLines} lines of this time were read; give a shorter --since`);
+  if (level !== undefined) printError(`with LOG_LEVEL=${level} the functions log no reconcile that succeeds`);
   return await act({ key, controller, controllers, installation, entries, folder: flags.folder, signal }, flags);
 }
 
@@ -211,7 +223,7 @@ async function findByName(
     const [kind] = kinds;
     if (kind === undefined) continue;
     const query = { fieldSelector: `metadata.name=${name}`, metadataOnly: true, signal };
-    for await (const { items } of listPages(client, kind, query))
+    for await (const { items } of listPagesIn(installation.namespaces, client, kind, query))
       for (const { metadata } of items)
         found.push(`${controller}:${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`);
   }

@@ -1,20 +1,17 @@
-// The log lines of one key: of the local system from its file, of a deployment from CloudWatch Logs. The client of
-// CloudWatch is loaded only when it is needed.
+// The log lines of one key, and what the logs say of functions: of the local system from its file, of a deployment from
+// CloudWatch Logs.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs';
 import { toError, UserError } from 'outrigger/internal/core/errors';
 import { parseJson } from 'outrigger/internal/core/json';
 import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
-import { callWithin } from 'outrigger/internal/sqs/call';
 import * as z from 'zod';
 import { functionNames, type NamedController } from '../aws/wakes.ts';
 import { endPattern, endWords, FunctionTroubles } from '../console/health.ts';
 import { logFileName, olderLogFile } from '../dev/log-file.ts';
-import { disposable } from './command.ts';
 import { readThrottles } from './console/function-figures.ts';
+import { cloudWatchLines, deploymentPrefixOf, hidingLevel, mostLines, type Newest } from './function-log.ts';
 import type { Installation } from './installation.ts';
-import { inRegion } from './stage-table.ts';
 
 // A controller may have logged a field of the same name with a value of another type.
 const text = z.string().optional().catch(undefined);
@@ -40,30 +37,24 @@ const entry = z.looseObject({
 /** A log line about a key. */
 export type KeyLogEntry = z.infer<typeof entry>;
 
-const callSeconds = 60;
-/** A key that is reconciled every second has this many lines in an hour. */
-const mostEntries = 10_000;
-
-/** Reads the log lines of a key, oldest first. Throws UserError if there is no log. */
+/** Reads the newest log lines of a key. Throws UserError if there is no log. */
 export async function readKeyLog(
   installation: Pick<Installation, 'on' | 'urlPrefix' | 'region'>,
   key: ReconcileKey,
   { folder, sinceMs, signal }: { readonly folder: string; readonly sinceMs: number; readonly signal: AbortSignal },
-): Promise<readonly KeyLogEntry[]> {
+): Promise<Newest<KeyLogEntry>> {
   const text = formatReconcileKey(key);
-  const lines =
-    installation.on === 'AWS'
-      ? (await cloudWatchLines(installation, key.controller, { filterPattern: keyPattern(text), sinceMs, signal })).map(
-          ({ message = '' }) => message,
-        )
-      : await fileLines(path.join(folder, logFileName));
-  return lines
+  const query = { filterPattern: keyPattern(text), sinceMs, signal };
+  const read = installation.on === 'AWS' ? await cloudWatchLines(installation, key.controller, query) : undefined;
+  const texts = read?.lines.map(({ message = '' }) => message) ?? (await fileLines(path.join(folder, logFileName)));
+  const lines = texts
     .flatMap((line) => {
       // Most lines are about other keys, and need no parsing.
       const parsed = line.includes(key.name) ? entry.safeParse(parseJson(line)).data : undefined;
       return parsed === undefined || parsed.key !== text || timeOf(parsed) < sinceMs ? [] : [parsed];
     })
     .sort((a, b) => timeOf(a) - timeOf(b));
+  return { lines, isCut: read?.isCut ?? false };
 }
 
 /** The lines of a key, as a filter of CloudWatch Logs. */
@@ -83,6 +74,9 @@ export function watchedFunctions(
   return on === 'AWS' ? functionNames(controllers) : controllers.map(({ name }) => name);
 }
 
+/** What a log shows, however many runs are not in it. */
+const certain: readonly string[] = ['crashing', 'cannot load', 'throttled', 'not known'];
+
 /** Reads what the logs of the last 15 minutes say of functions. Never rejects: one that cannot be read is not known. */
 export async function readTroubles(
   installation: Pick<Installation, 'on' | 'urlPrefix' | 'region'>,
@@ -97,13 +91,25 @@ export async function readTroubles(
   };
   if (installation.on === 'AWS') {
     const query = { filterPattern: endPattern, sinceMs, signal };
+    const level = await hidingLevel(installation, signal);
+    const cut = new Set<string>();
     const read = async (name: string) => {
-      const events = await cloudWatchLines(installation, name, query);
-      for (const { message = '', timestamp = 0 } of events) troubles.add(message, name, timestamp);
+      const { lines, isCut } = await cloudWatchLines(installation, name, query);
+      for (const { message = '', timestamp = 0 } of lines) troubles.add(message, name, timestamp);
+      if (isCut) cut.add(name);
     };
-    const throttles = readThrottles(names, { prefix: prefixOf(installation), region: installation }).catch(toError);
+    const throttles = readThrottles(names, { prefix: deploymentPrefixOf(installation), region: installation }).catch(
+      toError,
+    );
     await Promise.all(names.map((name) => read(name).catch(unread(name))));
     troubles.setThrottles(names, await throttles);
+    for (const name of names) {
+      const { state } = troubles.healthOf(name, false);
+      if (cut.has(name) && state === 'working')
+        troubles.setUnread(name, `more than ${mostLines} lines, of which the newest show no failure`);
+      if (level !== undefined && !certain.includes(state))
+        troubles.setUnread(name, `with LOG_LEVEL=${level} it has no runs that succeed`);
+    }
     return troubles;
   }
   const lines = await fileLines(path.join(folder, logFileName)).catch((error: unknown) => {
@@ -131,40 +137,4 @@ async function fileLines(file: string): Promise<readonly string[]> {
   );
   if (texts.every((one) => one === undefined)) throw new UserError(`there is no ${file}; outrigger dev writes it`);
   return texts.flatMap((one) => one?.split('\n') ?? []);
-}
-
-/** Returns the name of the log group of a function (AWS Lambda Developer Guide, "CloudWatch Logs"). */
-export function logGroupOf(urlPrefix: string, name: string): string {
-  return `/aws/lambda/${prefixOf({ urlPrefix })}${name}`;
-}
-
-/** The prefix of the names of a deployment. */
-function prefixOf({ urlPrefix }: Pick<Installation, 'urlPrefix'>): string {
-  return urlPrefix.split('/').at(-1) ?? '';
-}
-
-/** Reads lines of a function's log in CloudWatch. Throws the client's errors, and UserError if there is no log. */
-export async function cloudWatchLines(
-  { urlPrefix, region }: Pick<Installation, 'urlPrefix' | 'region'>,
-  controller: string,
-  { filterPattern, sinceMs, signal }: { filterPattern: string; sinceMs: number; signal: AbortSignal },
-): Promise<readonly FilteredLogEvent[]> {
-  const { CloudWatchLogsClient, paginateFilterLogEvents } = await import('@aws-sdk/client-cloudwatch-logs');
-  using client = disposable(new CloudWatchLogsClient({ maxAttempts: 3, ...inRegion({ region }) }));
-  const logGroupName = logGroupOf(urlPrefix, controller);
-  try {
-    return await callWithin(callSeconds, signal, async (abortSignal) => {
-      const lines: FilteredLogEvent[] = [];
-      const query = { logGroupName, filterPattern, startTime: sinceMs };
-      for await (const { events = [] } of paginateFilterLogEvents({ client }, query, { abortSignal })) {
-        lines.push(...events);
-        if (lines.length >= mostEntries) break;
-      }
-      return lines;
-    });
-  } catch (error) {
-    if (error instanceof Error && error.name === 'ResourceNotFoundException')
-      throw new UserError(`there is no log group ${logGroupName}; name another --stage or --region`, { cause: error });
-    throw error;
-  }
 }

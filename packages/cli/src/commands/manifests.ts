@@ -6,7 +6,7 @@ import { UserError } from 'outrigger/internal/core/errors';
 import { removeFile } from '../dev/replace-file.ts';
 import { writeTextFile } from '../dev/text-file.ts';
 import { manifestsFolder } from '../project/list-controllers.ts';
-import { projectManifests, readManifestInput } from '../project/manifests.ts';
+import { isManifestFile, projectManifests, readManifestInput } from '../project/manifests.ts';
 import { readTextFile } from '../project/project.ts';
 import { acting, printLines, wholeNumber } from './command.ts';
 
@@ -47,6 +47,7 @@ Examples:
   outrigger manifests --cluster prod-eu --image registry.example.com/watcher@sha256:DIGEST --set QUEUE_URL_PREFIX=...
   outrigger manifests --out k8s/base            for GitOps: commit the folder; overlays refer to it
   outrigger manifests --out k8s/base --check    in CI
+Files of the folder that it did not write stay as they are.
 Exit status: 0 when the files are written, or up to date; 1 when not.`;
 
 const matching = (pattern: RegExp) => (value: string) => {
@@ -65,11 +66,14 @@ async function run({ out, check, cluster, set, ...options }: Flags): Promise<num
   const settings = { ...(cluster === undefined ? {} : { CLUSTER: cluster }), ...set };
   const files = await projectManifests(root, await readManifestInput(root), { ...options, settings });
   const folder = path.resolve(root, out);
-  const present = (await readdir(folder).catch(() => [])).filter((name) => /\.(ya?ml|json)$/.test(name));
+  const { present, foreign } = await readFolder(folder);
+  const taken = foreign.find((name) => files.has(name));
+  if (taken !== undefined)
+    throw new UserError(`${path.join(out, taken)}: this command did not write it; move it, or name another folder`);
   if (check === true) {
-    const stale: string[] = [];
-    for (const name of new Set([...files.keys(), ...present]))
-      if ((await readTextFile(path.join(folder, name))) !== files.get(name)) stale.push(name);
+    const stale = [...new Set([...files.keys(), ...present.keys()])].filter(
+      (name) => present.get(name) !== files.get(name),
+    );
     if (stale.length === 0) return 0;
     const [first, ...others] = stale;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
@@ -77,8 +81,20 @@ async function run({ out, check, cluster, set, ...options }: Flags): Promise<num
   }
   await mkdir(folder, { recursive: true });
   const within = path.relative(root, folder).startsWith('..') ? folder : root;
-  for (const name of present) if (!files.has(name)) await removeFile(path.join(folder, name), { within });
+  for (const name of present.keys()) if (!files.has(name)) await removeFile(path.join(folder, name), { within });
   for (const [name, text] of files) await writeTextFile(path.join(folder, name), text, within);
+  if (foreign.length > 0) printLines([`left alone, because this command did not write them: ${foreign.join(', ')}`]);
   printLines([`${files.size} files in ${out}; apply them: kubectl apply --server-side -k ${out}`]);
   return 0;
+}
+
+/** Reads the files that this command has written to a folder, by name, and the names of those that it has not. */
+async function readFolder(
+  folder: string,
+): Promise<{ readonly present: ReadonlyMap<string, string>; readonly foreign: readonly string[] }> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /\.(ya?ml|json)$/.test(name)).toSorted();
+  const texts = await Promise.all(names.map(async (name) => (await readTextFile(path.join(folder, name))) ?? ''));
+  const all = names.map((name, index): [string, string] => [name, texts[index] ?? '']);
+  const present = new Map(all.filter(([name, text]) => isManifestFile(name, text)));
+  return { present, foreign: names.filter((name) => !present.has(name)) };
 }

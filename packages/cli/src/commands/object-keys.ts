@@ -1,10 +1,25 @@
-// The keys of every object of a controller in a cluster, as a command lists them.
+// The objects of a kind in a cluster, and the keys of every object of a controller, as a command lists them.
 import { type ControllerDefinition, marksHeldObjects } from 'outrigger/internal/api/definition';
 import type { ReconcileKey } from 'outrigger/internal/core/key';
 import { heldLabelOf } from 'outrigger/internal/core/names';
+import { placesOf } from 'outrigger/internal/core/namespaces';
 import { fieldSelectorOf, isSelected, labelSelectorOf } from 'outrigger/internal/core/selector';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
-import { listPages } from 'outrigger/internal/kube/client/read';
+import type { KubeObject, ResourceName } from 'outrigger/internal/kube/client/object';
+import { type ListOptions, type ListPage, listPages } from 'outrigger/internal/kube/client/read';
+
+/**
+ * Lists a kind page by page: in a project with namespaces only these, because nobody has to permit more. Throws the
+ * client's errors.
+ */
+export async function* listPagesIn(
+  namespaces: readonly string[] | undefined,
+  client: KubeClient,
+  resource: ResourceName,
+  options: ListOptions,
+): AsyncGenerator<ListPage<KubeObject>> {
+  for (const namespace of placesOf(resource, namespaces)) yield* listPages(client, resource, { ...options, namespace });
+}
 
 /** Lists the objects that a controller reconciles, and those that it still holds outside of its selection. */
 export async function* keysOf(
@@ -18,15 +33,13 @@ export async function* keysOf(
   const { group, plural, kind } = resource;
   const selected = { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) };
   const held = marksHeldObjects(declaration) ? [{ labelSelector: heldLabelOf(name, project) }] : [];
-  for (const namespace of resource.namespaced && namespaces !== undefined ? namespaces : [undefined]) {
-    for (const [index, which] of [selected, ...held].entries()) {
-      for await (const { items } of listPages(client, resource, { ...which, namespace, signal })) {
-        for (const object of items) {
-          if (isSelected(selector, { ...object, kind }) !== (index === 0)) continue;
-          const { metadata } = object;
-          const key = { controller: name, cluster, group, resource: plural, name: metadata.name };
-          yield { ...key, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
-        }
+  for (const [index, which] of [selected, ...held].entries()) {
+    for await (const { items } of listPagesIn(namespaces, client, resource, { ...which, signal })) {
+      for (const object of items) {
+        if (isSelected(selector, { ...object, kind }) !== (index === 0)) continue;
+        const { metadata } = object;
+        const key = { controller: name, cluster, group, resource: plural, name: metadata.name };
+        yield { ...key, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
       }
     }
   }

@@ -10,9 +10,10 @@ import { sleep } from 'outrigger/internal/core/time';
 import { getObject } from 'outrigger/internal/kube/client/read';
 import { createSend } from 'outrigger/internal/sqs/send';
 import { replayEntry } from '../operations/replay.ts';
-import { loadProject, readNamespaces } from '../project/project.ts';
+import { loadProject } from '../project/project.ts';
 import { acting, formatError, printError, printLines } from './command.ts';
 import { printDryRun, printPlan } from './dry-run/plan.ts';
+import { hidingLevel } from './function-log.ts';
 import {
   clusterClient,
   type Installation,
@@ -76,10 +77,9 @@ async function run(
   const { registry } = await loadProject(process.cwd());
   if (all === true) {
     const controllers = text === undefined ? registry : [requireController(text, registry)];
-    const namespaces = await readNamespaces(process.cwd());
     using installation = await openInstallation(flags, signal);
     const on = await requireClusterName(cluster, installation);
-    return await printPlan(controllers, installation, on, { signal, exitCode: exitCode === true, namespaces });
+    return await printPlan(controllers, installation, on, { signal, exitCode: exitCode === true });
   }
   if (text === undefined) throw new UserError('no key is named; name one, or with --dry-run every object with --all');
   const requested = parseKey(text, registry);
@@ -90,6 +90,9 @@ async function run(
   const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
   if (dryRun === true)
     return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });
+  const level = wait === true ? await hidingLevel(installation, signal) : undefined;
+  if (level !== undefined)
+    throw new UserError(`not sent: with LOG_LEVEL=${level} functions log no run that succeeds; leave out --wait`);
   await requireObject(controller, key, installation, signal);
   const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
   if (sent?.accepted !== true)
@@ -135,8 +138,8 @@ async function waitForRun(
 ): Promise<number> {
   const sentMs = Date.now();
   while (Date.now() - sentMs < waitSeconds * 1000) {
-    const entries = await readKeyLog(installation, key, { folder, sinceMs: sentMs - 60_000, signal });
-    const ran = entries.find((one) => one.outcome !== undefined && isRunOf(one, messageId, sentMs));
+    const { lines } = await readKeyLog(installation, key, { folder, sinceMs: sentMs - 60_000, signal });
+    const ran = lines.find((one) => one.outcome !== undefined && isRunOf(one, messageId, sentMs));
     if (ran !== undefined) {
       printLines([logLine(ran)]);
       return ran.outcome === 'done' || ran.outcome === 'nothing' ? 0 : 1;

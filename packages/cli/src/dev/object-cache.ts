@@ -3,6 +3,7 @@
 import { EventEmitter, once } from 'node:events';
 import { toError } from 'outrigger/internal/core/errors';
 import { isRecord } from 'outrigger/internal/core/json';
+import { placesOf } from 'outrigger/internal/core/namespaces';
 import { sleep } from 'outrigger/internal/core/time';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import type { ObjectKey } from 'outrigger/internal/kube/client/object';
@@ -32,9 +33,13 @@ export type ObjectCache = {
   until<T>(check: (view: Pick<ObjectCache, 'get' | 'list'>) => T | undefined, signal: AbortSignal): Promise<T>;
 };
 
-/** `onFailure` receives each error of a list or a watch, which is retried; `onListed` is called after each list. */
+/**
+ * `namespaces` are the only ones of the project; all by default. `onFailure` receives each error of a list or a watch,
+ * which is retried; `onListed` is called after each list.
+ */
 export type ObjectCacheOptions = {
   readonly signal: AbortSignal;
+  readonly namespaces?: readonly string[] | undefined;
   readonly onChange?: (change: CachedChange) => void;
   readonly onFailure?: (error: Error) => void;
   readonly onListed?: () => void;
@@ -44,17 +49,31 @@ export type ObjectCacheOptions = {
 export function createObjectCache(
   client: KubeClient,
   resources: readonly ResourceName[],
-  { signal, onChange = () => undefined, onFailure = () => undefined, onListed = () => undefined }: ObjectCacheOptions,
+  {
+    signal,
+    namespaces,
+    onChange = () => undefined,
+    onFailure = () => undefined,
+    onListed = () => undefined,
+  }: ObjectCacheOptions,
 ): ObjectCache {
   const collections = new Map<string, Map<string, KubeObject>>();
   const changes = new EventEmitter().setMaxListeners(0);
   // A kind with several controllers is watched once.
-  for (const resource of resources) void follow(resource);
+  for (const resource of resources) follow(resource);
 
-  async function follow(resource: ResourceName): Promise<void> {
+  function follow(resource: ResourceName): void {
     if (collections.has(nameOf(resource))) return;
     const known = new Map<string, KubeObject>();
     collections.set(nameOf(resource), known);
+    for (const place of placesOf(resource, namespaces)) void followIn(place, resource, known);
+  }
+
+  async function followIn(
+    namespace: string | undefined,
+    resource: ResourceName,
+    known: Map<string, KubeObject>,
+  ): Promise<void> {
     // An object that cannot be shown, such as one that is nested too deeply, must not end the watch of the others.
     const report = (change: CachedChange) => {
       try {
@@ -75,12 +94,13 @@ export function createObjectCache(
       known.delete(key);
       if (before !== undefined) report({ resource, before });
     };
-    for await (const change of followObjects(client, resource, signal, onFailure)) {
+    for await (const change of followObjects(client, { resource, namespace }, signal, onFailure)) {
       if (change.type === 'changed') put(change.object);
       else if (change.type === 'deleted') drop(keyOf(change.object.metadata));
       else {
         const listed = new Set(change.objects.map(({ metadata }) => keyOf(metadata)));
-        for (const key of [...known.keys()]) if (!listed.has(key)) drop(key);
+        const isListed = (key: string) => namespace === undefined || key.startsWith(`${namespace}/`);
+        for (const key of [...known.keys()]) if (isListed(key) && !listed.has(key)) drop(key);
         change.objects.forEach(put);
         onListed();
       }
@@ -93,7 +113,7 @@ export function createObjectCache(
   return {
     get,
     list,
-    follow: (resource) => void follow(resource),
+    follow,
     until: async (check, untilSignal) => {
       for (;;) {
         untilSignal.throwIfAborted();
@@ -130,7 +150,7 @@ const idleSeconds = 90;
 /** Lists and watches a collection until the signal aborts. After an error or the end of a watch it does both again. */
 async function* followObjects(
   client: KubeClient,
-  resource: ResourceName,
+  { resource, namespace }: { readonly resource: ResourceName; readonly namespace: string | undefined },
   signal: AbortSignal,
   onFailure: (error: Error) => void,
 ): AsyncGenerator<FollowedChange> {
@@ -138,14 +158,14 @@ async function* followObjects(
     try {
       const objects: KubeObject[] = [];
       let resourceVersion = '';
-      for await (const page of listPages(client, resource, { signal })) {
+      for await (const page of listPages(client, resource, { namespace, signal })) {
         objects.push(...page.items);
         resourceVersion = page.resourceVersion;
       }
       yield { type: 'listed', objects };
       const stream = await client.stream({
         method: 'GET',
-        path: collectionPath(resource),
+        path: collectionPath(resource, namespace),
         query: { watch: true, allowWatchBookmarks: true, resourceVersion },
         signal,
       });

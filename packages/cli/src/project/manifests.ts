@@ -45,6 +45,14 @@ export type ManifestOptions = {
 };
 
 const header = '# Written by outrigger manifests; change an overlay, not this.\n';
+/** Has no header: it is JSON. */
+const watchListName = 'watch-list.json';
+
+/** Whether `outrigger manifests` has written a file. Any other one in its folder is somebody else's. */
+export function isManifestFile(name: string, text: string): boolean {
+  return name === watchListName || text.startsWith(header);
+}
+
 const templates = path.join(runtimeRoot, 'infra/kubernetes/watcher');
 
 /** Reads what the manifests of a folder are made of. Throws UserError. */
@@ -85,7 +93,7 @@ export function generatedFiles(
     ...definitionsOf(registry, kinds).map(([name, crd]) => [`crd-${name}.yaml`, writeYaml([crd])] as const),
     ['rbac.yaml', writeYaml(rbacOf(registry, watchList))],
     // For the watcher's bundle, and for commands that need only the names of the controllers.
-    ['watch-list.json', `${JSON.stringify(watchList, undefined, 2)}\n`],
+    [watchListName, `${JSON.stringify(watchList, undefined, 2)}\n`],
   ]);
 }
 

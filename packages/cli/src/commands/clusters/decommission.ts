@@ -4,13 +4,15 @@ import { Command } from 'commander';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { parseEntry } from 'outrigger/internal/clusters/registry/entry';
 import { toError, UserError } from 'outrigger/internal/core/errors';
+import { collectionName } from 'outrigger/internal/core/key';
 import { controllerOfFinalizer } from 'outrigger/internal/core/names';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { isKindNotServed } from 'outrigger/internal/kube/client/errors';
-import { listPages } from 'outrigger/internal/kube/client/read';
 import { retryingClient } from 'outrigger/internal/kube/client/retrying-client';
-import { loadProject, readProjectName } from '../../project/project.ts';
+import { loadProject, readNamespaces, readProjectName } from '../../project/project.ts';
 import { acting, printLines } from '../command.ts';
+import type { Installation } from '../installation.ts';
+import { listPagesIn } from '../object-keys.ts';
 import { placeOptions } from '../place.ts';
 import { connectEntry } from './connect-entry.ts';
 import { namesOf, withDecommissioning } from './edit-table.ts';
@@ -53,8 +55,9 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   if (flags.leaveObjects !== true) {
     const { registry } = await loadProject(process.cwd());
     const project = await readProjectName(process.cwd());
+    const namespaces = await readNamespaces(process.cwd());
     using client = await connectEntry(name, parseEntry(name, entries.get(name)), flags);
-    const kept = await countFinalizers(retryingClient(client), registry, { project, signal });
+    const kept = await countFinalizers(retryingClient(client), registry, { project, namespaces, signal });
     if (kept.length > 0)
       throw new UserError(
         `cluster "${name}": ${kept.join(', ')} with a finalizer that nothing would remove; ` +
@@ -72,17 +75,17 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   return 0;
 }
 
-/** Counts the objects with a finalizer of the project, by kind: `3 WaterTank`. */
+/** Counts the objects with a finalizer of the project, by kind: `3 watertanks.plant.example.com`. */
 async function countFinalizers(
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
+  { project, namespaces, signal }: Pick<Installation, 'project' | 'namespaces'> & { readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   const counts = new Map<string, number>();
-  const kinds = new Map(registry.map(({ declaration: { resource } }) => [resource.kind, resource]));
+  const kinds = new Map(registry.map(({ declaration: { resource } }) => [collectionName(resource), resource]));
   for (const [kind, resource] of kinds) {
     try {
-      for await (const { items } of listPages(client, resource, { metadataOnly: true, signal })) {
+      for await (const { items } of listPagesIn(namespaces, client, resource, { metadataOnly: true, signal })) {
         const held = items.filter(({ metadata: { finalizers = [] } }) =>
           finalizers.some((one) => controllerOfFinalizer(one, project) !== undefined),
         );
@@ -92,8 +95,7 @@ async function countFinalizers(
       if (signal.aborted) throw signal.reason;
       if (!isKindNotServed(error))
         throw new UserError(
-          `the objects of kind ${kind} cannot be listed (${toError(error).message}); ` +
-            'give --leave-objects if the cluster is gone',
+          `the ${kind} cannot be listed (${toError(error).message}); give --leave-objects if the cluster is gone`,
           { cause: error },
         );
     }

@@ -16,7 +16,15 @@ import {
   printLines,
 } from '../command.ts';
 import { inRegion, type RegionFlag } from '../stage-table.ts';
-import { namesOf, type TableEntries, withEntry, withoutEntry, withPaused, withWatcher } from './edit-table.ts';
+import {
+  keptFields,
+  namesOf,
+  type TableEntries,
+  withEntry,
+  withoutEntry,
+  withPaused,
+  withWatcher,
+} from './edit-table.ts';
 import { readEntry } from './read-entry.ts';
 import { changeTable, openTable, type TableFlags, tableLocation } from './table.ts';
 import { withTableOptions } from './table-options.ts';
@@ -48,10 +56,14 @@ export function addCommand(): Command {
 async function runAdd(name: string, file: string, { replace, ...flags }: AddFlags): Promise<number> {
   const value = await readEntry(name, file);
   const watcher = await readWatcher(flags);
-  return await change(flags, (entries) => {
+  let kept: readonly string[] = [];
+  const status = await change(flags, (entries) => {
     const added = withEntry(entries, { name, value, replace });
+    kept = Object.keys(keptFields(entries, name, value));
     return watcher === undefined ? added : withWatcher(added, name, watcher);
   });
+  if (kept.length > 0) printLines([`${name} keeps of its former entry: ${kept.join(', ')}`]);
+  return status;
 }
 
 type AddFlags = TableFlags & WatcherFlags & { readonly replace: boolean };
@@ -59,6 +71,8 @@ type AddFlags = TableFlags & WatcherFlags & { readonly replace: boolean };
 const addText = `
 Example of an entry:
   {"server": "https://host", "ca": "<base64>", "access": {"type": "eks", "cluster": "prod-1", "region": "eu-central-1"}}
+--replace keeps who may send the keys of the cluster, and whether it is paused, decommissioned or moved, unless the file
+says it (watchers, paused, decommissioning, movingTo, movingFrom).
 Functions read the table again within a minute; a key of a cluster that they do not know yet makes them read at once.
 A write is refused if another operator changed the table in the meantime: run the command again.
 Exit status 1: nothing was written; the last line names the field and the next step.`;

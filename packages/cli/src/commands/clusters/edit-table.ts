@@ -1,7 +1,12 @@
 // Changes of the clusters table, as the commands write it: always the whole table, after every changed entry was
 // validated. An entry that was edited by hand and is wrong is left as it is: readers ignore that cluster alone, and it
 // must not prevent the pause of another one.
-import { type ClusterEntry, type EntryWatcher, parseEntry } from 'outrigger/internal/clusters/registry/entry';
+import {
+  type ClusterEntry,
+  type EntryWatcher,
+  operatedFields,
+  parseEntry,
+} from 'outrigger/internal/clusters/registry/entry';
 import { isClusterName, nameRule } from 'outrigger/internal/core/cluster-name';
 import { UserError } from 'outrigger/internal/core/errors';
 
@@ -11,7 +16,11 @@ export type TableEntries = ReadonlyMap<string, unknown>;
 /** Functions read the table whole, so its size is a part of every cold start. */
 export const maxTableBytes = 1_000_000;
 
-/** Adds an entry. Throws a UserError if the name is taken, unless the entry is to be replaced. */
+/**
+ * Adds an entry. One that it replaces keeps how its cluster is operated, unless the new one says it: who may send its
+ * keys, and whether it is paused, decommissioned or moved. Throws a UserError if the name is taken, unless the entry is
+ * to be replaced.
+ */
 export function withEntry(
   entries: TableEntries,
   { name, value, replace }: { readonly name: string; readonly value: unknown; readonly replace: boolean },
@@ -20,7 +29,15 @@ export function withEntry(
     throw new UserError(`cluster ${JSON.stringify(name)}: give a name of letters, digits, - _ and . (at most 100)`);
   if (entries.has(name) && !replace)
     throw new UserError(`cluster "${name}": is in the table already; give --replace to replace its entry`);
-  return new Map([...entries, [name, value]]);
+  const entry = entries.has(name) ? { ...Object(value), ...keptFields(entries, name, value) } : value;
+  return new Map([...entries, [name, entry]]);
+}
+
+/** Returns the fields of an entry that stay when a value replaces it. */
+export function keptFields(entries: TableEntries, name: string, value: unknown): Record<string, unknown> {
+  const before = Object(entries.get(name));
+  const kept = operatedFields.filter((field) => field in before && !(field in Object(value)));
+  return Object.fromEntries(kept.map((field) => [field, before[field]]));
 }
 
 /**

@@ -71,7 +71,7 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
   const now = () => new Date();
   await using parts = new AsyncDisposableStack();
   const installation = parts.use(await openInstallation({ stage, folder, ...at }, stopped));
-  const { sqs, urlPrefix, project, lambda } = installation;
+  const { sqs, urlPrefix, project, namespaces, lambda } = installation;
   const table = await tableLocation({ stage, ...at });
   const { arn } = await callerIdentity({ ...aws, endpoint: readAwsSettings().stsEndpoint });
   const entries = createClusterRegistry({ ...openClusterSource(table, aws), refreshSeconds: tableSeconds }, { now });
@@ -89,6 +89,7 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
     name: stage,
     project,
     at: installation.at,
+    namespaces,
     sqs,
     urlPrefix,
     signal: ending.signal,

@@ -4,7 +4,8 @@ import type { CloudWatchLogsClient, FilteredLogEvent } from '@aws-sdk/client-clo
 import { callWithin } from 'outrigger/internal/sqs/call';
 import { endPattern } from '../../console/health.ts';
 import { type LogLine, maxPastLines, type PastDeps } from '../../console/stage/past-reader.ts';
-import { keyPattern, logGroupOf } from '../key-log.ts';
+import { logGroupOf } from '../function-log.ts';
+import { keyPattern } from '../key-log.ts';
 import { inRegion, type RegionFlag } from '../stage-table.ts';
 
 /** The log of a stage. */

@@ -58,7 +58,7 @@ export async function checkCluster(
       checkKinds(about, client, registry, { namespaces, signal }),
       checkPermissions(about, client, registry, { project, namespaces, at, asOperator, signal }),
       checkWatchers(name, client, registry, { project, namespaces, urlPrefix, signal }),
-      checkObjects(name, client, registry, { project, at, signal }),
+      checkObjects(name, client, registry, { project, namespaces, at, signal }),
     ]);
     const findings = [checkVersion(about, version), ...kinds, ...permissions, ...watchers, ...objects];
     return { findings, ...sender };
@@ -188,16 +188,16 @@ async function checkPermissions(
 
 /**
  * Checks that the last reconcile of every object succeeded, and that no object has the finalizer of a controller that
- * was removed or renamed. A kind that cannot be listed is another finding.
+ * was removed or renamed. A kind that is not served is a finding of checkKinds.
  */
 async function checkObjects(
   cluster: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { project, at = '', signal }: Pick<CheckOptions, 'project' | 'at' | 'signal'>,
+  { at = '', ...options }: Pick<CheckOptions, 'project' | 'namespaces' | 'at' | 'signal'>,
 ): Promise<readonly Finding[]> {
   const about = `cluster ${cluster}`;
-  const all = await readControllers(client, registry, { project, nowMs: Date.now(), signal });
+  const all = await readControllers(client, registry, { ...options, nowMs: Date.now() });
   const left = registry.flatMap(({ name, declaration: { resource } }) =>
     (all.find(({ controller }) => controller === name)?.former ?? []).map((one) => {
       const message = `objects of ${resource.kind} have the finalizer of ${one}, which is not in this project`;
@@ -218,10 +218,18 @@ async function checkObjects(
     const { what, fix } = formatPolicyDenied(policyDenied);
     return [failFinding(about, `${controller}: ${what}`, fix)];
   });
+  const unread = all.filter(({ problem, more }) => problem !== undefined || more);
+  const others = unread.filter(({ notServed }) => notServed !== true);
+  const unknown = others.slice(0, 1).map(({ objects, problem = `only the first ${objects} objects were read` }) => {
+    const whose = others.map(({ controller }) => controller).join(', ');
+    return warnFinding(about, `whether objects of ${whose} fail is not known`, problem);
+  });
   return [
     // Once for all controllers of a kind.
     ...new Map(left.map((one) => [one.message, one])).values(),
-    ...(failing.length === 0 ? [passFinding(about, 'no object fails to reconcile')] : failing),
+    ...failing,
+    ...unknown,
+    ...(failing.length + unread.length === 0 ? [passFinding(about, 'no object fails to reconcile')] : []),
     ...denied,
   ];
 }

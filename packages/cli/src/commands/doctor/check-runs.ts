@@ -24,7 +24,8 @@ export async function checkRuns(
   });
   if (unread.length > 0) {
     const about = `how the runs of ${unread.length} functions ended is not known`;
-    const fix = 'permit logs:FilterLogEvents of their log groups, and cloudwatch:GetMetricData';
+    const permit = 'permit logs:FilterLogEvents of their log groups, and cloudwatch:GetMetricData';
+    const fix = `${permit}; deploy with LOG_LEVEL=INFO`;
     return [...findings, warnFinding('runs', `${about}: ${unread[0]?.text ?? ''}`, fix)];
   }
   return bad.length > 0 ? findings : [passFinding('runs', 'each run of the last 15 minutes succeeded')];

@@ -4,7 +4,6 @@ import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { connectTo } from 'outrigger/internal/clusters/connect';
 import { parseEntry } from 'outrigger/internal/clusters/registry/entry';
 import { loadOrList } from '../../project/list-controllers.ts';
-import { readNamespaces } from '../../project/project.ts';
 import { acting, formatError, jsonOption, type Output, outputOption, printJson, printLines } from '../command.ts';
 import {
   type Installation,
@@ -137,7 +136,7 @@ async function checkClusters(
 }
 
 async function checkEntry(
-  { clusters, project, on, urlPrefix, at, registry: table }: Installation,
+  { clusters, project, namespaces, on, urlPrefix, at, registry: table }: Installation,
   registry: readonly ControllerDefinition[] | undefined,
   name: string,
   signal: AbortSignal,
@@ -147,7 +146,6 @@ async function checkEntry(
     const found = await clusters?.find(name);
     const client = found === undefined ? undefined : await connectTo(found);
     if (client !== undefined) {
-      const namespaces = await readNamespaces(process.cwd());
       // The queues on this machine have a generation, which is not known here.
       const queues = on === 'AWS' ? { urlPrefix } : {};
       const { access } = parseEntry(name, await table?.get(name));

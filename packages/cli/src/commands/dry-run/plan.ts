@@ -18,12 +18,7 @@ import { endLines, exitStatus, isPending } from './report.ts';
 /** The same time as a function has. */
 const dryRunSeconds = 30;
 
-type Options = {
-  readonly signal: AbortSignal;
-  readonly exitCode: boolean;
-  /** The only namespaces of the project. Absent: all. */
-  readonly namespaces?: readonly string[] | undefined;
-};
+type Options = { readonly signal: AbortSignal; readonly exitCode: boolean };
 
 /** Prints the dry run of one message. Returns the exit status. */
 export async function printDryRun(
@@ -57,14 +52,13 @@ export async function printPlan(
   controllers: readonly ControllerDefinition[],
   installation: Installation,
   cluster: string,
-  { signal, exitCode, namespaces }: Options,
+  { signal, exitCode }: Options,
 ): Promise<number> {
   const client = await clusterClient(installation, cluster);
-  const { project } = installation;
   using runs = await createRuns(controllers, installation, client);
   const counts = { create: 0, change: 0, delete: 0, command: 0, unchanged: 0, failed: 0 };
   for (const controller of controllers) {
-    for await (const key of keysOf(controller, { project, namespaces }, client, cluster, signal)) {
+    for await (const key of keysOf(controller, installation, client, cluster, signal)) {
       const { body } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() }).entry;
       const end = await runs.run(controller, body, signal);
       signal.throwIfAborted();

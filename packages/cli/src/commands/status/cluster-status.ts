@@ -13,12 +13,13 @@ import { redact } from 'outrigger/internal/core/redact';
 import { fieldSelectorOf, isSelected, labelSelectorOf } from 'outrigger/internal/core/selector';
 import { observationOf } from 'outrigger/internal/kube/apply/observation';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
+import { isKindNotServed } from 'outrigger/internal/kube/client/errors';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
-import { listPages } from 'outrigger/internal/kube/client/read';
 import { unobservedSinceMs } from 'outrigger/internal/resync/plan';
 import { conditionsOf, failureOf, type WatcherFacts, watcherFacts } from '../../console/health.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
 import { formatError } from '../command.ts';
+import { listPagesIn } from '../object-keys.ts';
 import { ageText } from '../terminal.ts';
 
 /** The status of a controller's objects in one cluster. */
@@ -47,6 +48,8 @@ export type ControllerStatus = {
   readonly former?: readonly string[];
   /** The reason why the status is incomplete. */
   readonly problem?: string;
+  /** The reason is that the cluster does not serve the kind. */
+  readonly notServed?: true;
 };
 
 /** An object whose last reconcile failed. */
@@ -69,11 +72,19 @@ export type ClusterStatus = WatcherFacts & {
 const mostObjects = 10_000;
 const pageSeconds = 20;
 
+type ReadOptions = {
+  readonly project: string;
+  /** The only namespaces of the project. Absent: all. */
+  readonly namespaces?: readonly string[] | undefined;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+};
+
 /** Reads the status of a cluster. Throws the client's error if the cluster is unreachable. */
 export async function readClusterStatus(
   client: KubeClient,
   controllers: readonly ControllerDefinition[],
-  options: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
+  options: ReadOptions,
 ): Promise<ClusterStatus> {
   const { project, nowMs, signal } = options;
   const version = await readVersion(client, signal);
@@ -98,7 +109,7 @@ export async function readVersion(client: KubeClient, signal: AbortSignal): Prom
 export async function readControllers(
   client: KubeClient,
   controllers: readonly ControllerDefinition[],
-  options: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
+  options: ReadOptions,
 ): Promise<readonly ControllerStatus[]> {
   const names = new Set(controllers.map(({ name }) => name));
   return await Promise.all(controllers.map((one) => readController(client, one, { ...options, names })));
@@ -107,17 +118,7 @@ export async function readControllers(
 async function readController(
   client: KubeClient,
   { name, declaration }: ControllerDefinition,
-  {
-    names,
-    project,
-    nowMs,
-    signal,
-  }: {
-    readonly names: ReadonlySet<string>;
-    readonly project: string;
-    readonly nowMs: number;
-    readonly signal: AbortSignal;
-  },
+  { names, project, namespaces, nowMs, signal }: ReadOptions & { readonly names: ReadonlySet<string> },
 ): Promise<ControllerStatus> {
   const { resource, statusSlice, selector } = declaration;
   const counted = { objects: 0, ready: 0, failing: 0, stalled: 0, paused: 0, unobserved: 0 };
@@ -144,8 +145,11 @@ async function readController(
   });
   try {
     const selected = { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) };
-    for await (const page of listPages(client, resource, { ...selected, signal, timeoutSeconds: pageSeconds })) {
-      for (const object of page.items) {
+    const query = { ...selected, signal, timeoutSeconds: pageSeconds };
+    for await (const { items } of listPagesIn(namespaces, client, resource, query)) {
+      more = counted.objects >= mostObjects && items.length > 0;
+      if (more) break;
+      for (const object of items) {
         if (!isSelected(selector, { ...object, kind: resource.kind })) continue;
         counted.objects += 1;
         for (const finalizer of object.metadata.finalizers ?? []) {
@@ -172,12 +176,11 @@ async function readController(
           if (lastFailure === undefined || about.ageSeconds < lastFailure.ageSeconds) lastFailure = about;
         }
       }
-      more = page.continue !== undefined && counted.objects >= mostObjects;
-      if (more) break;
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return { ...currentStatus(), problem: formatError(error) };
+    const notServed = isKindNotServed(error) ? { notServed: true as const } : {};
+    return { ...currentStatus(), problem: formatError(error), ...notServed };
   }
   return currentStatus();
 }

@@ -197,9 +197,10 @@ async function readNamed(
     if (found.type === 'paused') state = { paused: true };
     if (moving !== undefined) state = { moving };
     const client = await clusterClient(installation, name);
-    const { project } = installation;
+    const { project, namespaces } = installation;
     const status: ClusterStatus = await readClusterStatus(client, controllers, {
       project,
+      namespaces,
       nowMs: Date.now(),
       signal,
     });

@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { parseJson } from 'outrigger/internal/core/json';
 import * as z from 'zod';
+import { cloudWatchLines } from '../function-log.ts';
 import type { Installation } from '../installation.ts';
-import { cloudWatchLines } from '../key-log.ts';
 import { type Route, stepsOf } from './routes.ts';
 
 const clusterAnswer = z.object({
@@ -65,7 +65,7 @@ export async function awaitAnswers(
     if (missing.size === 0 || Date.now() > endsAt) return find;
     await setTimeout(pollMilliseconds, undefined, { signal });
     for (const name of missing)
-      for (const { message = '' } of await cloudWatchLines(installation, name, query)) {
+      for (const { message = '' } of (await cloudWatchLines(installation, name, query)).lines) {
         const { service, probe } = shape.safeParse(parseJson(message)).data ?? {};
         if (probe?.id === id) found.set(`${probe.from} ${probe.left}`, { ...probe, service: service ?? name });
       }

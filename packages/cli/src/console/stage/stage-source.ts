@@ -35,6 +35,8 @@ export type StageDeps = PastDeps & {
   readonly project: string;
   /** The options of a printed command: ` --stage prod`. */
   readonly at: string;
+  /** The only ones of the project. Absent: all. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly sqs: SQSClient;
   readonly urlPrefix: string;
   readonly operator: Operator;
@@ -105,6 +107,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
         controllers.map(({ declaration }) => declaration.resource),
         {
           signal: AbortSignal.any([signal, stop.signal]),
+          namespaces: deps.namespaces,
           onChange: (change) => live.addChange(cluster.name, change),
           onFailure: (error) => problems.set(cluster.name, redact(error.message)),
           onListed: () => problems.delete(cluster.name),

@@ -7,6 +7,7 @@
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { UserError } from 'outrigger/internal/core/errors';
 import { describeKind } from 'outrigger/internal/core/kind-names';
+import { placesOf } from 'outrigger/internal/core/namespaces';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { objectPath } from 'outrigger/internal/kube/client/path';
 import { listPages } from 'outrigger/internal/kube/client/read';
@@ -57,9 +58,8 @@ export function permissionsOf(
   namespaces: readonly string[] | undefined,
 ): readonly Permission[] {
   return registry.flatMap(({ declaration: { resource, owns } }) => {
-    const places = resource.namespaced && namespaces !== undefined ? namespaces : [undefined];
     const { group, plural } = resource;
-    return places.flatMap((place): readonly Permission[] => {
+    return placesOf(resource, namespaces).flatMap((place): readonly Permission[] => {
       const within = place === undefined ? {} : { namespace: place };
       return [
         { verb: 'get', group, resource: plural, ...within },
