@@ -13,7 +13,7 @@ function watched() {
   tanks.recordError(new ConnectError('no response'));
   tanks.restarted();
   tanks.received();
-  dinners.recordError(new ApiError('GET /x', 403, undefined));
+  dinners.recordError(new ApiError('GET /x', 404, '404 page not found'));
   nowMs = 7_000;
   return { health, queueDepth: () => 3, objects: () => new Map([['tanks', 4]]) };
 }

@@ -38,7 +38,12 @@ export const loopDefences: readonly Mutant[] = [
     'const missing = objects.endListing();',
     'const missing = objects.endListing().slice(0, 0);',
   ),
-  swap('no full pass after a checkpoint that has expired', loop, "if (mode !== 'exact') {", 'if (false) {'),
+  swap(
+    'no full pass after a checkpoint that has expired',
+    loop,
+    "if (mode !== 'exact' && mode !== 'stalled') {",
+    'if (false) {',
+  ),
   swap('compares a restored cluster with the objects from before', loop, 'objects.clear();', ''),
 ];
 
