@@ -279,14 +279,15 @@ export function originOf(why: Cause): string | undefined {
 }
 
 /**
- * Returns whether a reconcile looks for children without labels by a list: that of a resync run, and one of more strays
- * than its message names. A watcher's full pass, whose run has a name and no time, is none of them.
+ * Returns whether a reconcile looks for children without labels by a list: a periodic one, and one of more strays than
+ * its message names.
  */
 export function isThorough(message: Message): boolean {
   return isPeriodic(message.cause) || unnamedStrays(message) > 0;
 }
 
-function isPeriodic(why: Cause): boolean {
+/** Returns whether a resync run caused a reconcile without a missed change. A watcher's full pass has no time. */
+export function isPeriodic(why: Cause): boolean {
   return why.type === 'resync' && why.observedAt === undefined && z.iso.datetime().safeParse(why.run).success;
 }
 

@@ -1,4 +1,5 @@
 // Conformance: deletion: of objects without and with finalizers, with preconditions, and of collections.
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { gadget, gadgetGroup, gadgets } from './gadget.ts';
 import { useSuite } from './suite.ts';
@@ -155,6 +156,18 @@ it('a deletion of a collection with a selector returns the deleted objects and k
   expect(removed.body.kind).toBe('GadgetList');
   expect(removed.body.items?.map((item) => item.metadata?.name)).toEqual(['a', 'c']);
   expect((await wire.get(gadgets(ns))).body.items?.map((item) => item.metadata?.name)).toEqual(['b']);
+});
+
+it('a namespace with a finalizer stays while it is terminating, with the conditions of its status', async () => {
+  const path = `/api/v1/namespaces/${await namespace()}`;
+  await wire.mergePatch(path, { metadata: { finalizers: ['example.org/a'] } });
+  const conditions = [{ type: 'example.org/Ready', status: 'False', reason: 'No', message: '' }];
+  await wire.mergePatch(`${path}/status`, { status: { conditions } });
+  await wire.remove(path);
+  await setImmediate();
+  const { body } = await wire.get(path);
+  expect(body).toMatchObject({ status: { phase: 'Terminating', conditions: [{ type: 'example.org/Ready' }] } });
+  await wire.mergePatch(path, { metadata: { finalizers: null } });
 });
 
 it('a create in a terminating namespace is Forbidden with the cause NamespaceTerminating', async () => {

@@ -182,6 +182,7 @@ it('X9: an object of a kind without an observed generation that always fails is 
   const controller = slice.controller('tick', {
     selector: { matchLabels: { tick: 'yes' } },
     reconcile: async () => Promise.reject(new Error('no')),
+    finalize: async () => Promise.reject(new Error('no')),
   });
   const system = await startSystem({ controllers: [controller] });
   const place = (edit: string) => ({
@@ -199,6 +200,9 @@ it('X9: an object of a kind without an observed generation that always fails is 
   await system.cluster.apply(place('b'));
   await system.advance(4 * 60);
   expect(lettersOf()).toBe(2);
+  await system.cluster.delete(Namespace, { name: 'one' });
+  await system.advance(4 * 60);
+  expect(lettersOf()).toBe(3);
   await system.close();
 });
 

@@ -154,7 +154,7 @@ const at = (manager: string, second: number, subresource?: string) => ({
   ...(subresource === undefined ? {} : { subresource }),
 });
 
-it.each<[string, Pick<Message, 'cause' | 'merged'>, readonly ReturnType<typeof at>[], boolean]>([
+it.each<[string, Pick<Message, 'cause' | 'merged'>, readonly ReturnType<typeof at>[], boolean, string?]>([
   ['its own write', { cause: change }, [at('kubectl', 1), at(own, 2)], true],
   ['its own status', { cause: change }, [at('kubectl', 1), at(own, 2, 'status')], true],
   ['several of its own writes', { cause: change, merged: { count: 1, causes: [change] } }, [at(own, 2)], true],
@@ -163,7 +163,9 @@ it.each<[string, Pick<Message, 'cause' | 'merged'>, readonly ReturnType<typeof a
   ['a change of a child', { cause: ofChild }, [at(own, 2)], false],
   ['its own write and one of a child', { cause: change, merged: { count: 1, causes: [ofChild] } }, [at(own, 2)], false],
   ['no managed fields', { cause: change }, [], false],
-])('a reconcile that follows %s is found out (row %#)', (_, message, fields, expected) => {
-  const object = { metadata: { name: 'web', managedFields: [...fields] } };
+  ['its own write after a deletion', { cause: change }, [at(own, 6)], true, '2026-01-01T00:00:05Z'],
+  ['a deletion after its own write', { cause: change }, [at(own, 2)], false, '2026-01-01T00:00:05Z'],
+])('a reconcile that follows %s is found out (row %#)', (_, message, fields, expected, deletionTimestamp) => {
+  const object = { metadata: { name: 'web', managedFields: [...fields], deletionTimestamp } };
   expect(followsOwnWrite(message, object, own)).toBe(expected);
 });

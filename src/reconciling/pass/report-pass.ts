@@ -31,7 +31,7 @@ export function reportPass(outcome: Outcome, pass: Pass | undefined, called: Cal
  */
 export function followsOwnWrite(
   { cause, merged }: Pick<Message, 'cause' | 'merged'>,
-  { metadata: { managedFields = [] } }: KubeObject,
+  { metadata: { managedFields = [], deletionTimestamp = '' } }: KubeObject,
   fieldManager: string,
 ): boolean {
   if (![cause, ...(merged?.causes ?? [])].every((one) => one.type === 'change' && one.object === undefined))
@@ -40,5 +40,7 @@ export function followsOwnWrite(
     const entries = managedFields.filter(({ manager }) => (manager === fieldManager) === isOwn);
     return entries.map(({ time = '' }) => Date.parse(time)).filter(Number.isFinite);
   };
-  return Math.max(...timesOf(true)) > Math.max(...timesOf(false));
+  // A deletion has no entry.
+  const deletedMs = Date.parse(deletionTimestamp) || 0;
+  return Math.max(...timesOf(true)) > Math.max(deletedMs, ...timesOf(false));
 }

@@ -5,7 +5,7 @@ import type { Finalized } from '../../api/result.ts';
 import type { RetryPolicy } from '../../core/controller-options.ts';
 import { errorText, ReconcileTimeoutError, toError } from '../../core/errors.ts';
 import { redact } from '../../core/redact.ts';
-import type { Message } from '../../sqs/message.ts';
+import { isPeriodic, type Message } from '../../sqs/message.ts';
 import { type ErrorClass, errorClassOf } from '../classify-error.ts';
 import { isLastTry, type Next, waitsForNamespace } from '../outcome.ts';
 import { currentConditions, type Failure } from '../status/status.ts';
@@ -28,14 +28,13 @@ export type Facts = {
 /** Returns the facts of a pass, as the object is now. */
 export function factsOf({ identity, task, message, read, primary }: Pass): Facts {
   const { statusWriter, fieldManager } = identity;
-  const { cause } = message;
-  const isPeriodic = cause.type === 'resync' && cause.observedAt === undefined;
   return {
     task,
     message,
     isDeleting: primary.current().metadata.deletionTimestamp !== undefined,
     // Without an observed generation, these alone are known to follow no change.
-    mayBeStalled: statusWriter.showsObserved || isPeriodic || followsOwnWrite(message, read, fieldManager),
+    mayBeStalled:
+      statusWriter.showsObserved || isPeriodic(message.cause) || followsOwnWrite(message, read, fieldManager),
     retry: identity.declaration.options.retry,
     statusWriter,
     input: { owned: primary.ownedStatus(), generation: primary.generation(), now: identity.now() },

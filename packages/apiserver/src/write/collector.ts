@@ -107,7 +107,9 @@ export function startCollector(state: ServerState): () => void {
           : store.list(collection, live.metadata.name ?? '').map((object) => ({ collection, object })),
       );
     for (const one of content) remove(one);
-    if (content.every((one) => current(one) === undefined)) store.remove(item.collection, live);
+    // Those of its spec are done with the content; those of controllers hold it as they hold any object.
+    const isHeld = (live.metadata.finalizers ?? []).length > 0;
+    if (!isHeld && content.every((one) => current(one) === undefined)) store.remove(item.collection, live);
   };
   const emptyDefinition = (item: StoredObject, live: ApiObject): void => {
     const collection = collectionDefinedBy(live);

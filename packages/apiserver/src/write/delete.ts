@@ -1,7 +1,7 @@
 // Deletes an object. An object without finalizers is removed immediately. An object with finalizers gets a
 // deletionTimestamp and is removed with its last finalizer.
 
-import { getIn, getString, type Json } from '../json.ts';
+import { getIn, getMap, getString, type Json } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
 import { cleanupFinalizer } from '../registry/definition.ts';
 import {
@@ -120,7 +120,7 @@ function markForDeletion(
     deletionGracePeriodSeconds: 0,
     generation: generation === undefined || deletionTimestamp !== undefined ? generation : generation + 1,
   });
-  return resource.kind === 'Namespace'
-    ? { ...withMetadata(marked, { deletionGracePeriodSeconds: undefined }), status: { phase: 'Terminating' } }
-    : marked;
+  if (resource.kind !== 'Namespace') return marked;
+  const status = { ...getMap(marked, 'status'), phase: 'Terminating' };
+  return { ...withMetadata(marked, { deletionGracePeriodSeconds: undefined }), status };
 }
