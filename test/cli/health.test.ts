@@ -401,6 +401,16 @@ it.each([
   expect(troubles.resync()).toEqual({ run: '2026-01-01T00:10:00Z', ...expected });
 });
 
+it.each([
+  ['a controller without lists in the first is of the second', { controller: 'bar' }, { ...next, missed: 2 }],
+  ['a controller without lists is not known', {}, undefined],
+])('of two runs of the resync, what was missed of %s', (_, fields, expected) => {
+  const troubles = new FunctionTroubles();
+  const lines = [found, { ...found, ...b }, { ...found, ...next, ...fields }];
+  for (const one of lines) troubles.add(listed(one), 'resync', 0);
+  expect(troubles.resync('bar')).toEqual(expected);
+});
+
 it('the saved query of the resync counts what a list that failed has found once, and of idle queues alone', () => {
   const { Properties } = z
     .object({ Properties: z.object({ QueryString: z.string() }) })

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { checkRuns } from '@outrigger/cli/commands/doctor/check-runs';
 import { durationMs } from '@outrigger/cli/commands/key-commands';
 import { readKeyLog, readTroubles } from '@outrigger/cli/commands/key-log';
 import { lastWrites } from '@outrigger/cli/console/field-changes';
@@ -168,7 +169,7 @@ describe('the log of a function with more lines than are read', () => {
   const options = () => ({ folder: 'unused', sinceMs: Date.now() - 86_400_000, signal });
 
   /** Fakes CloudWatch Logs, which returns the oldest events first, in pages. */
-  function logOf(events: readonly { readonly timestamp: number; readonly message: string }[]): void {
+  function logOf(events: readonly { readonly timestamp: number; readonly message: string }[]) {
     const [logs, lambda] = [mockClient(CloudWatchLogsClient), mockClient(LambdaClient)];
     onTestFinished(() => [logs, lambda].forEach((one) => void one.restore()));
     lambda.on(GetFunctionConfigurationCommand).resolves({});
@@ -177,6 +178,7 @@ describe('the log of a function with more lines than are read', () => {
       const end = Number(nextToken) + 4_000;
       return { events: found.slice(end - 4_000, end), ...(found.length > end ? { nextToken: `${end}` } : {}) };
     });
+    return lambda;
   }
   const run = (timestamp: number, fields: object) => {
     const line = { key: north, timestamp: new Date(timestamp).toISOString(), message: 'reconciled', ...fields };
@@ -211,16 +213,20 @@ describe('the log of a function with more lines than are read', () => {
     const env = { AWS_ENDPOINT_URL: services.url, AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
     const now = Date.now();
-    const good = Array.from({ length: 15_000 }, (_, line) => run(now - 800_000 + line * 50, { outcome: 'done' }));
+    const good = Array.from({ length: 20_000 }, (_, line) => run(now - 800_000 + line * 40, { outcome: 'done' }));
     logOf(good);
     const health = async () =>
       (await readTroubles(deployment, ['water-tank'], options())).healthOf('water-tank', false);
     expect(await health()).toMatchObject({
       state: 'not known',
-      text: expect.stringContaining('more than 10000 lines'),
+      text: expect.stringMatching(/^its log has more than 10000 lines/),
     });
+    const fix = 'outrigger status counts the objects that fail';
+    expect(await checkRuns({ ...deployment, at: '' }, [], options())).toMatchObject([{ state: 'warning', fix }]);
     logOf([...good, { timestamp: now, message: 'r-1 Task timed out after 3.00 seconds' }]);
     expect(await health()).toMatchObject({ state: 'crashing' });
+    logOf([]).on(GetFunctionConfigurationCommand).rejects(new Error('AccessDenied'));
+    expect(await health()).toMatchObject({ state: 'not known', text: 'its LOG_LEVEL cannot be read: AccessDenied' });
   });
 });
 

@@ -85,6 +85,7 @@ it('the verdict counts problems, what is not known, and dead letters', () => {
     '3 runs, p50 3.0 s, p99 3.0 s from a change to its status; ' +
       'on average 1.7 s in watcher and queue, 250 ms in the API server, 50 ms in its code and what it calls',
   );
+  expect(timesText({ runs: 12, parts: [] })).toBe('12 runs');
   const broken = {
     ...well,
     clusters: [

@@ -91,6 +91,11 @@ export function isHeld({ paused = false, movingTo, movingFrom }: ClusterEntry): 
 /** The fields that say how a cluster is operated, and not how it is reached. */
 export const operatedFields = ['watchers', 'paused', 'decommissioning', 'movingTo', 'movingFrom'] as const;
 
+/** Whether a value may be that of an operated field. */
+export function isOperatedValue(field: (typeof operatedFields)[number], value: unknown): boolean {
+  return clusterEntry.shape[field].safeParse(value, uncompiled).success;
+}
+
 /** Returns an entry without what says how the cluster is operated: how it is reached and who may send its keys. */
 export function withoutState(entry: ClusterEntry): ClusterEntry {
   const { paused: _, decommissioning: __, movingTo: ___, movingFrom: ____, ...rest } = entry;

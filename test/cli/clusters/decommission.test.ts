@@ -42,7 +42,7 @@ it('decommission is refused while an object has a finalizer of a controller, and
   expect(await stored()).toEqual({ a: { ...entry(), decommissioning: true } });
 });
 
-it('decommission counts each of two kinds with the same name, in the namespaces of the project alone', async () => {
+it('decommission counts each of two kinds with the same name, in all namespaces, or where that is forbidden in those of the project', async () => {
   const at = (file: string) => pathToFileURL(path.resolve(file)).href;
   await folder.write(
     'src/controllers/registry.ts',
@@ -58,13 +58,25 @@ it('decommission counts each of two kinds with the same name, in the namespaces 
   const crds = ['a.example.com', 'b.example.com'].map((group) => defineKind({ ...site, group }));
   await using sites = await startApiServer({ crds });
   const finalizers = ['outrigger.dev/a'];
-  await sites.apply({ apiVersion: 'a.example.com/v1', kind: 'Site', metadata: { ...one, finalizers }, spec: {} });
+  const aSite = (group: string, metadata: object) => ({
+    apiVersion: `${group}.example.com/v1`,
+    kind: 'Site',
+    metadata: { ...one, ...metadata },
+    spec: {},
+  });
+  await sites.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'left' } });
+  await sites.apply(aSite('a', { finalizers }), aSite('b', { namespace: 'left', finalizers }));
+  const decommission = async (url: string) => {
+    await store({ a: { ...entry(), server: url } });
+    return await runIn(folder.path, ['clusters', 'decommission', 'a', '--table', folder.at(table)]);
+  };
+  expectUserError(await decommission(sites.url), ': 1 sites.a.example.com, 1 sites.b.example.com with a finalizer');
   const proxy = await startChaosProxy({ url: sites.url });
   onTestFinished(() => proxy.close());
   proxy.rule(({ url }) => (url.includes('/v1/sites') ? { type: 'respond', status: 403 } : undefined));
-  await store({ a: { ...entry(), server: proxy.url } });
-  const result = await runIn(folder.path, ['clusters', 'decommission', 'a', '--table', folder.at(table)]);
-  expectUserError(result, ': 1 sites.a.example.com with a finalizer');
+  expectUserError(await decommission(proxy.url), ': 1 sites.a.example.com with a finalizer');
+  await sites.apply(aSite('a', { finalizers: [] }));
+  expect((await decommission(proxy.url)).out).toContain('only objects in the namespaces default were read');
 });
 
 it('decommission of a cluster that cannot be read needs --leave-objects; a pause ends with it', async () => {

@@ -170,6 +170,9 @@ describe('clusters add, list and remove', () => {
       a: { ...eks('new'), watchers: [], paused: false },
       b: { ...eks('new'), watchers, movingTo },
     });
+    s3.object = JSON.stringify({ a: { ...eks('a'), watchers, paused: 'yes' } });
+    expect((await replace('a', {})).out).toContain('watchers\na loses, because it was wrong: paused\n');
+    expect(JSON.parse(s3.object)).toEqual({ a: { ...eks('new'), watchers } });
   });
 
   const role = 'arn:aws:iam::123456789012:role/team/watcher';

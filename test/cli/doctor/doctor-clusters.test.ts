@@ -208,9 +208,11 @@ describe('doctor and clusters', () => {
       'example.com/former',
     ];
     const { apiVersion, kind } = site;
-    const object = { apiVersion, kind, metadata: { name: 'one', namespace: 'default', finalizers }, spec: {} };
+    await server.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'left' } });
+    const object = { apiVersion, kind, metadata: { name: 'one', namespace: 'left', finalizers }, spec: {} };
     await applyObject(client, site, object, { fieldManager: 'user' });
-    const options = { project: 'outrigger', at: ' --stage prod', signal: AbortSignal.timeout(10_000) };
+    const signal = AbortSignal.timeout(10_000);
+    const options = { project: 'outrigger', namespaces: ['default'], at: ' --stage prod', signal };
     const { findings: found } = await checkCluster('berlin', client, registry, options);
     expect(found.filter(({ message }) => message.includes('finalizer'))).toMatchObject([
       {

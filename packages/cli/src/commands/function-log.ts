@@ -87,15 +87,13 @@ async function readBackwards(
 
 /**
  * Reads the LOG_LEVEL of the functions, if they leave out runs with it: with WARN those that succeed, with ERROR the
- * failed ones, too. Undefined if they log each run, or if that cannot be read.
+ * failed ones, too. Undefined if they log each run. Throws the client's errors.
  */
 export async function hidingLevel(
   { on, urlPrefix, region }: Pick<Installation, 'on' | 'urlPrefix' | 'region'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (on !== 'AWS' || readAwsSettings().isQueueElsewhere) return undefined;
-  const read = readVariables(`${deploymentPrefixOf({ urlPrefix })}${resyncQueue}`, { region }, signal);
-  const { LOG_LEVEL } = await read.catch((): Readonly<Record<string, string>> => ({}));
-  signal.throwIfAborted();
+  const { LOG_LEVEL } = await readVariables(`${deploymentPrefixOf({ urlPrefix })}${resyncQueue}`, { region }, signal);
   return LOG_LEVEL === 'WARN' || LOG_LEVEL === 'ERROR' ? LOG_LEVEL : undefined;
 }

@@ -203,7 +203,7 @@ async function openKey(
   const key = completeKey(requested, controller, cluster);
   const [{ lines: entries, isCut }, level] = await Promise.all([
     readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal }),
-    hidingLevel(installation, signal),
+    hidingLevel(installation, signal).catch(() => undefined),
   ]);
   if (isCut) printError(`only the newest ${mostLines} lines of this time were read; give a shorter --since`);
   if (level !== undefined) printError(`with LOG_LEVEL=${level} the functions log no reconcile that succeeds`);

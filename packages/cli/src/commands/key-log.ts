@@ -74,6 +74,8 @@ export function watchedFunctions(
   return on === 'AWS' ? functionNames(controllers) : controllers.map(({ name }) => name);
 }
 
+/** Why it is not known how the runs of a function ended that logs much. */
+export const tooLong = `its log has more than ${mostLines} lines, of which the newest show no failure`;
 /** What a log shows, however many runs are not in it. */
 const certain: readonly string[] = ['crashing', 'cannot load', 'throttled', 'not known'];
 
@@ -87,11 +89,12 @@ export async function readTroubles(
   const sinceMs = Date.now() - troubleMilliseconds;
   const unread = (name: string) => (error: unknown) => {
     signal.throwIfAborted();
-    troubles.setUnread(name, toError(error).message);
+    troubles.setUnread(name, `its log cannot be read: ${toError(error).message}`);
   };
   if (installation.on === 'AWS') {
     const query = { filterPattern: endPattern, sinceMs, signal };
-    const level = await hidingLevel(installation, signal);
+    const level = await hidingLevel(installation, signal).catch(toError);
+    signal.throwIfAborted();
     const cut = new Set<string>();
     const read = async (name: string) => {
       const { lines, isCut } = await cloudWatchLines(installation, name, query);
@@ -105,10 +108,10 @@ export async function readTroubles(
     troubles.setThrottles(names, await throttles);
     for (const name of names) {
       const { state } = troubles.healthOf(name, false);
-      if (cut.has(name) && state === 'working')
-        troubles.setUnread(name, `more than ${mostLines} lines, of which the newest show no failure`);
-      if (level !== undefined && !certain.includes(state))
-        troubles.setUnread(name, `with LOG_LEVEL=${level} it has no runs that succeed`);
+      if (cut.has(name) && state === 'working') troubles.setUnread(name, tooLong);
+      if (level === undefined || certain.includes(state)) continue;
+      const hidden = `with LOG_LEVEL=${level} its log has no runs that succeed`;
+      troubles.setUnread(name, level instanceof Error ? `its LOG_LEVEL cannot be read: ${level.message}` : hidden);
     }
     return troubles;
   }

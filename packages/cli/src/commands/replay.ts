@@ -90,7 +90,7 @@ async function run(
   const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
   if (dryRun === true)
     return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });
-  const level = wait === true ? await hidingLevel(installation, signal) : undefined;
+  const level = wait === true ? await hidingLevel(installation, signal).catch(() => undefined) : undefined;
   if (level !== undefined)
     throw new UserError(`not sent: with LOG_LEVEL=${level} functions log no run that succeeds; leave out --wait`);
   await requireObject(controller, key, installation, signal);

@@ -136,16 +136,17 @@ export class FunctionTroubles {
   #runs: readonly ResyncLists[] = [];
 
   /**
-   * The last run of the resync, of one controller or of all; undefined if none was read, or not now. It is the former
-   * one until the last one has come to every list of it.
+   * The last run of the resync that listed one controller, or any; undefined if none was read, or not now. It is the
+   * former one until the last one has come to every such list of it.
    */
   resync(controller?: string): ResyncRun | undefined {
-    const [former, latest = former] = this.#runs;
+    const isAsked = (id: string) => controller === undefined || id.startsWith(`${controller} `);
+    const runs = this.#runs.map(({ run, lists }) => ({ run, lists: [...lists].filter(([id]) => isAsked(id)) }));
+    const [former, latest = former] = runs.filter(({ lists }) => lists.length > 0);
     if (former === undefined || latest === undefined || this.#unread.has(resyncQueue)) return undefined;
-    const { run, lists } = [...former.lists.keys()].every((one) => latest.lists.has(one)) ? latest : former;
-    const all = [...lists].flatMap(([id, one]) =>
-      controller === undefined || id.startsWith(`${controller} `) ? [one] : [],
-    );
+    const isComplete = former.lists.every(([id]) => latest.lists.some(([one]) => one === id));
+    const { run, lists } = isComplete ? latest : former;
+    const all = lists.map(([, one]) => one);
     const missed = all.reduce((sum, one) => sum + (one.missed || 0) + (one.failed || 0), 0);
     const unknown = all.filter((one) => Number.isNaN(one.missed) || one.failed !== undefined).length;
     return { run, missed, ...(unknown === 0 ? {} : { unknown }) };
@@ -200,7 +201,7 @@ export class FunctionTroubles {
     for (const own of this.#all.values()) own.delete(id);
   }
 
-  /** Records why the log of a controller cannot be read; undefined when it is read again. */
+  /** Records why the log of a controller does not show how its runs ended; undefined when it does again. */
   setUnread(controller: string, reason: string | undefined): void {
     if (reason === undefined) this.#unread.delete(controller);
     else this.#unread.set(controller, reason);
@@ -215,7 +216,7 @@ export class FunctionTroubles {
   healthOf(controller: string, isPaused: boolean | undefined, afterMs = 0): Health {
     if (isPaused === true) return healthOf('paused', 'its messages wait in its queue');
     const unread = this.#unread.get(controller);
-    if (unread !== undefined) return healthOf('not known', `its log cannot be read: ${unread}`);
+    if (unread !== undefined) return healthOf('not known', unread);
     const own = [...(this.#all.get(controller)?.values() ?? [])].filter(({ at }) => at >= afterMs);
     const [worst] = own.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
     const throttles = this.#throttles.get(controller) ?? 0;

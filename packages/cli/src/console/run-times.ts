@@ -69,7 +69,7 @@ export function timesText({ runs, p50Ms, p99Ms, parts }: ControllerTimes): strin
       ? ''
       : `, p50 ${duration(p50Ms)}, p99 ${duration(p99Ms)} from a change to its status`;
   const split = parts.map(({ name, ms }) => `${duration(ms)} in ${partTexts[name]}`).join(', ');
-  return `${runs === 1 ? '1 run' : `${runs} runs`}${latency}; on average ${split}`;
+  return `${runs === 1 ? '1 run' : `${runs} runs`}${latency}${split === '' ? '' : `; on average ${split}`}`;
 }
 
 function duration(milliseconds: number): string {

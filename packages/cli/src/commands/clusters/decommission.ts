@@ -5,14 +5,13 @@ import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { parseEntry } from 'outrigger/internal/clusters/registry/entry';
 import { toError, UserError } from 'outrigger/internal/core/errors';
 import { collectionName } from 'outrigger/internal/core/key';
-import { controllerOfFinalizer } from 'outrigger/internal/core/names';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
 import { isKindNotServed } from 'outrigger/internal/kube/client/errors';
 import { retryingClient } from 'outrigger/internal/kube/client/retrying-client';
 import { loadProject, readNamespaces, readProjectName } from '../../project/project.ts';
 import { acting, printLines } from '../command.ts';
 import type { Installation } from '../installation.ts';
-import { listPagesIn } from '../object-keys.ts';
+import { findHeld } from '../object-keys.ts';
 import { placeOptions } from '../place.ts';
 import { connectEntry } from './connect-entry.ts';
 import { namesOf, withDecommissioning } from './edit-table.ts';
@@ -52,20 +51,24 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   const entries = await readTable(location, flags);
   // Refuses what the change would refuse, before the cluster is read.
   withDecommissioning(entries, name);
+  let read: readonly string[] = [];
   if (flags.leaveObjects !== true) {
     const { registry } = await loadProject(process.cwd());
     const project = await readProjectName(process.cwd());
     const namespaces = await readNamespaces(process.cwd());
     using client = await connectEntry(name, parseEntry(name, entries.get(name)), flags);
-    const kept = await countFinalizers(retryingClient(client), registry, { project, namespaces, signal });
+    const { kept, places } = await countFinalizers(retryingClient(client), registry, { project, namespaces, signal });
     if (kept.length > 0)
       throw new UserError(
         `cluster "${name}": ${kept.join(', ')} with a finalizer that nothing would remove; ` +
           'delete them and wait, or run outrigger detach, or give --leave-objects if the cluster goes with them',
       );
+    read = places;
   }
   const after = await changeTable(location, flags, (now) => withDecommissioning(now, name));
+  const only = `only objects in the namespaces ${read.join(', ')} were read: the list of all is forbidden`;
   printLines([
+    ...(read.length === 0 ? [] : [only]),
     `${name} is being decommissioned within a minute: its messages are deleted`,
     'next: stop its watchers, delete its access entries or bindings, and when the functions',
     'log no deleted message of it any more (DecommissioningClusterMessages), run',
@@ -75,22 +78,23 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   return 0;
 }
 
-/** Counts the objects with a finalizer of the project, by kind: `3 watertanks.plant.example.com`. */
+/**
+ * Counts the objects with a finalizer of the project, by kind: `3 watertanks.plant.example.com`. `places`: the only
+ * namespaces that were read of a kind; none if all were.
+ */
 async function countFinalizers(
   client: KubeClient,
   registry: readonly ControllerDefinition[],
   { project, namespaces, signal }: Pick<Installation, 'project' | 'namespaces'> & { readonly signal: AbortSignal },
-): Promise<readonly string[]> {
-  const counts = new Map<string, number>();
+): Promise<{ readonly kept: readonly string[]; readonly places: readonly string[] }> {
+  const kept: string[] = [];
+  let read: readonly string[] = [];
   const kinds = new Map(registry.map(({ declaration: { resource } }) => [collectionName(resource), resource]));
   for (const [kind, resource] of kinds) {
     try {
-      for await (const { items } of listPagesIn(namespaces, client, resource, { metadataOnly: true, signal })) {
-        const held = items.filter(({ metadata: { finalizers = [] } }) =>
-          finalizers.some((one) => controllerOfFinalizer(one, project) !== undefined),
-        );
-        counts.set(kind, (counts.get(kind) ?? 0) + held.length);
-      }
+      const { objects, places = read } = await findHeld(client, resource, { project, namespaces, signal });
+      if (objects > 0) kept.push(`${objects} ${kind}`);
+      read = places;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (!isKindNotServed(error))
@@ -100,5 +104,5 @@ async function countFinalizers(
         );
     }
   }
-  return [...counts].filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
+  return { kept, places: read };
 }

@@ -17,6 +17,7 @@ import {
 } from '../command.ts';
 import { inRegion, type RegionFlag } from '../stage-table.ts';
 import {
+  type KeptFields,
   keptFields,
   namesOf,
   type TableEntries,
@@ -56,13 +57,15 @@ export function addCommand(): Command {
 async function runAdd(name: string, file: string, { replace, ...flags }: AddFlags): Promise<number> {
   const value = await readEntry(name, file);
   const watcher = await readWatcher(flags);
-  let kept: readonly string[] = [];
+  let former: KeptFields = { kept: {}, dropped: [] };
   const status = await change(flags, (entries) => {
     const added = withEntry(entries, { name, value, replace });
-    kept = Object.keys(keptFields(entries, name, value));
+    former = keptFields(entries, name, value);
     return watcher === undefined ? added : withWatcher(added, name, watcher);
   });
-  if (kept.length > 0) printLines([`${name} keeps of its former entry: ${kept.join(', ')}`]);
+  const kept = Object.keys(former.kept).join(', ');
+  if (kept !== '') printLines([`${name} keeps of its former entry: ${kept}`]);
+  if (former.dropped.length > 0) printLines([`${name} loses, because it was wrong: ${former.dropped.join(', ')}`]);
   return status;
 }
 

@@ -4,6 +4,7 @@
 import {
   type ClusterEntry,
   type EntryWatcher,
+  isOperatedValue,
   operatedFields,
   parseEntry,
 } from 'outrigger/internal/clusters/registry/entry';
@@ -29,15 +30,20 @@ export function withEntry(
     throw new UserError(`cluster ${JSON.stringify(name)}: give a name of letters, digits, - _ and . (at most 100)`);
   if (entries.has(name) && !replace)
     throw new UserError(`cluster "${name}": is in the table already; give --replace to replace its entry`);
-  const entry = entries.has(name) ? { ...Object(value), ...keptFields(entries, name, value) } : value;
+  const entry = entries.has(name) ? { ...Object(value), ...keptFields(entries, name, value).kept } : value;
   return new Map([...entries, [name, entry]]);
 }
 
-/** Returns the fields of an entry that stay when a value replaces it. */
-export function keptFields(entries: TableEntries, name: string, value: unknown): Record<string, unknown> {
+/** The fields of an entry that stay when a value replaces it, and the names of those that do not, as they are wrong. */
+export type KeptFields = { readonly kept: Readonly<Record<string, unknown>>; readonly dropped: readonly string[] };
+
+/** Returns what stays of an entry when a value replaces it. */
+export function keptFields(entries: TableEntries, name: string, value: unknown): KeptFields {
   const before = Object(entries.get(name));
-  const kept = operatedFields.filter((field) => field in before && !(field in Object(value)));
-  return Object.fromEntries(kept.map((field) => [field, before[field]]));
+  const fields = operatedFields.filter((field) => field in before && !(field in Object(value)));
+  const kept = fields.filter((field) => isOperatedValue(field, before[field]));
+  const dropped = fields.filter((field) => !kept.includes(field));
+  return { kept: Object.fromEntries(kept.map((field) => [field, before[field]])), dropped };
 }
 
 /**

@@ -11,12 +11,13 @@ import { rbacOf } from 'outrigger/internal/generate/rbac/rbac';
 import { watchListOf } from 'outrigger/internal/generate/watch-list';
 import { mayRequest } from 'outrigger/internal/kube/client/access-review';
 import type { KubeClient } from 'outrigger/internal/kube/client/client';
-import { isForbidden, isNotFound } from 'outrigger/internal/kube/client/errors';
+import { isForbidden, isKindNotServed, isNotFound } from 'outrigger/internal/kube/client/errors';
 import { listPages } from 'outrigger/internal/kube/client/read';
 import * as z from 'zod';
 import { watcherFacts, watcherHealth } from '../../console/health.ts';
 import { queuesWithoutGeneration, watchedBy } from '../clusters/move/watched.ts';
 import { formatError } from '../command.ts';
+import { findHeld } from '../object-keys.ts';
 import { formatFailure, formatPolicyDenied, readControllers, readVersion } from '../status/cluster-status.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
@@ -54,13 +55,14 @@ export async function checkCluster(
   try {
     const version = await readVersion(client, signal);
     if (registry === undefined) return { findings: [checkVersion(about, version)] };
-    const [kinds, permissions, { findings: watchers, ...sender }, objects] = await Promise.all([
+    const [kinds, permissions, { findings: watchers, ...sender }, objects, finalizers] = await Promise.all([
       checkKinds(about, client, registry, { namespaces, signal }),
       checkPermissions(about, client, registry, { project, namespaces, at, asOperator, signal }),
       checkWatchers(name, client, registry, { project, namespaces, urlPrefix, signal }),
       checkObjects(name, client, registry, { project, namespaces, at, signal }),
+      checkFinalizers(name, client, registry, { project, namespaces, at, signal }),
     ]);
-    const findings = [checkVersion(about, version), ...kinds, ...permissions, ...watchers, ...objects];
+    const findings = [checkVersion(about, version), ...kinds, ...permissions, ...watchers, ...finalizers, ...objects];
     return { findings, ...sender };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -186,10 +188,38 @@ async function checkPermissions(
   return [failFinding(about, `the functions may not: ${refused.sort().join(', ')}`, fix)];
 }
 
-/**
- * Checks that the last reconcile of every object succeeded, and that no object has the finalizer of a controller that
- * was removed or renamed. A kind that is not served is a finding of checkKinds.
- */
+/** Checks that no object has the finalizer of a controller that was removed or renamed. */
+async function checkFinalizers(
+  cluster: string,
+  client: KubeClient,
+  registry: readonly ControllerDefinition[],
+  { at = '', ...options }: Pick<CheckOptions, 'project' | 'namespaces' | 'at' | 'signal'>,
+): Promise<readonly Finding[]> {
+  const about = `cluster ${cluster}`;
+  const kinds = new Map(registry.map(({ declaration: { resource } }) => [collectionName(resource), resource]));
+  const findings: Finding[] = [];
+  await forEachConcurrently(4, kinds, async ([name, resource]) => {
+    const { kind } = resource;
+    try {
+      const { owners, places } = await findHeld(client, resource, options);
+      const only = `only ${name} in the namespaces ${places?.join(', ')} were read for finalizers`;
+      if (places !== undefined) findings.push(passFinding(about, only));
+      for (const one of [...owners].sort()) {
+        if (registry.some((known) => known.name === one)) continue;
+        const message = `objects of ${kind} have the finalizer of ${one}, which is not in this project`;
+        const fix = `outrigger detach ${kind} --controller ${one} --cluster ${cluster}${at}`;
+        findings.push(warnFinding(about, `${message}: they cannot be deleted`, fix));
+      }
+    } catch (error) {
+      if (options.signal.aborted) throw options.signal.reason;
+      const message = `whether ${name} have finalizers of former controllers is not known`;
+      if (!isKindNotServed(error)) findings.push(warnFinding(about, message, formatError(error)));
+    }
+  });
+  return findings;
+}
+
+/** Checks that the last reconcile of every object succeeded. A kind that is not served is a finding of checkKinds. */
 async function checkObjects(
   cluster: string,
   client: KubeClient,
@@ -198,16 +228,6 @@ async function checkObjects(
 ): Promise<readonly Finding[]> {
   const about = `cluster ${cluster}`;
   const all = await readControllers(client, registry, { ...options, nowMs: Date.now() });
-  const left = registry.flatMap(({ name, declaration: { resource } }) =>
-    (all.find(({ controller }) => controller === name)?.former ?? []).map((one) => {
-      const message = `objects of ${resource.kind} have the finalizer of ${one}, which is not in this project`;
-      return warnFinding(
-        about,
-        `${message}: they cannot be deleted`,
-        `outrigger detach ${resource.kind} --controller ${one} --cluster ${cluster}${at}`,
-      );
-    }),
-  );
   const failing = all.flatMap(({ controller, failing, lastFailure }) => {
     if (lastFailure === undefined) return [];
     const fix = `outrigger status${at} counts them; kubectl describe shows the conditions and the Events of an object`;
@@ -225,8 +245,6 @@ async function checkObjects(
     return warnFinding(about, `whether objects of ${whose} fail is not known`, problem);
   });
   return [
-    // Once for all controllers of a kind.
-    ...new Map(left.map((one) => [one.message, one])).values(),
     ...failing,
     ...unknown,
     ...(failing.length + unread.length === 0 ? [passFinding(about, 'no object fails to reconcile')] : []),

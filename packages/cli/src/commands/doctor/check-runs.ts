@@ -3,12 +3,12 @@
 import type { NamedController } from '../../aws/wakes.ts';
 import { functionText, throttledPage } from '../../console/health.ts';
 import type { Installation } from '../installation.ts';
-import { readTroubles, watchedFunctions } from '../key-log.ts';
+import { readTroubles, tooLong, watchedFunctions } from '../key-log.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
 /** Checks what the logs of the last 15 minutes say. Rejects only with the signal's reason. */
 export async function checkRuns(
-  installation: Installation,
+  installation: Pick<Installation, 'on' | 'urlPrefix' | 'region' | 'at'>,
   controllers: readonly NamedController[],
   options: { readonly folder: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
@@ -22,11 +22,18 @@ export async function checkRuns(
     const fix = health.state === 'throttled' ? throttledPage : lines;
     return failFinding(`function ${name}`, functionText(health), fix);
   });
-  if (unread.length > 0) {
-    const about = `how the runs of ${unread.length} functions ended is not known`;
-    const permit = 'permit logs:FilterLogEvents of their log groups, and cloudwatch:GetMetricData';
-    const fix = `${permit}; deploy with LOG_LEVEL=INFO`;
-    return [...findings, warnFinding('runs', `${about}: ${unread[0]?.text ?? ''}`, fix)];
-  }
-  return bad.length > 0 ? findings : [passFinding('runs', 'each run of the last 15 minutes succeeded')];
+  const permit = 'permit logs:FilterLogEvents of their log groups, and cloudwatch:GetMetricData';
+  const unknown = [true, false].flatMap((isTooLong) => {
+    const [one, ...more] = unread.filter(({ text }) => (text === tooLong) === isTooLong);
+    if (one === undefined) return [];
+    const about = `how the runs of ${more.length + 1} functions ended is not known`;
+    const status = `outrigger status${installation.at} counts the objects that fail`;
+    return warnFinding(
+      'runs',
+      `${about}: ${one.text ?? ''}`,
+      isTooLong ? status : `${permit}; deploy with LOG_LEVEL=INFO`,
+    );
+  });
+  const all = [...findings, ...unknown];
+  return all.length > 0 ? all : [passFinding('runs', 'each run of the last 15 minutes succeeded')];
 }

@@ -8,7 +8,7 @@ import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status'
 import { overdueAfterSecondsOf } from 'outrigger/internal/core/controller-options';
 import { isRecord } from 'outrigger/internal/core/json';
 import { collectionName } from 'outrigger/internal/core/key';
-import { controllerOfFinalizer, pausedAnnotation, reconcileRequestedAnnotation } from 'outrigger/internal/core/names';
+import { pausedAnnotation, reconcileRequestedAnnotation } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { fieldSelectorOf, isSelected, labelSelectorOf } from 'outrigger/internal/core/selector';
 import { observationOf } from 'outrigger/internal/kube/apply/observation';
@@ -44,8 +44,6 @@ export type ControllerStatus = {
   readonly oldestSeconds?: number;
   /** It is so old that the resync of default settings calls it overdue. */
   readonly overdue?: true;
-  /** Controllers whose finalizers objects have, and that the registry has no longer. Absent if there are none. */
-  readonly former?: readonly string[];
   /** The reason why the status is incomplete. */
   readonly problem?: string;
   /** The reason is that the cluster does not serve the kind. */
@@ -111,18 +109,16 @@ export async function readControllers(
   controllers: readonly ControllerDefinition[],
   options: ReadOptions,
 ): Promise<readonly ControllerStatus[]> {
-  const names = new Set(controllers.map(({ name }) => name));
-  return await Promise.all(controllers.map((one) => readController(client, one, { ...options, names })));
+  return await Promise.all(controllers.map((one) => readController(client, one, options)));
 }
 
 async function readController(
   client: KubeClient,
   { name, declaration }: ControllerDefinition,
-  { names, project, namespaces, nowMs, signal }: ReadOptions & { readonly names: ReadonlySet<string> },
+  { project, namespaces, nowMs, signal }: ReadOptions,
 ): Promise<ControllerStatus> {
   const { resource, statusSlice, selector } = declaration;
   const counted = { objects: 0, ready: 0, failing: 0, stalled: 0, paused: 0, unobserved: 0 };
-  const former = new Set<string>();
   const denied: string[] = [];
   let lastFailure: ObjectFailure | undefined;
   let oldestMs = Number.POSITIVE_INFINITY;
@@ -136,7 +132,6 @@ async function readController(
     ...(lastFailure === undefined ? {} : { lastFailure }),
     more,
     ...(denied.length === 0 ? {} : { policyDenied: { objects: denied, command: reconcileAll(resource) } }),
-    ...(former.size === 0 ? {} : { former: [...former].toSorted() }),
     ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
     // As for the resync: the annotation of a foreign object may be missing after a failure.
     ...(isObserved === undefined && (nowMs - oldestMs) / 1000 > overdueAfterSecondsOf(declaration.options)
@@ -152,10 +147,6 @@ async function readController(
       for (const object of items) {
         if (!isSelected(selector, { ...object, kind: resource.kind })) continue;
         counted.objects += 1;
-        for (const finalizer of object.metadata.finalizers ?? []) {
-          const owner = controllerOfFinalizer(finalizer, project);
-          if (owner !== undefined && !names.has(owner)) former.add(owner);
-        }
         if (object.metadata.annotations?.[pausedAnnotation] === 'true') counted.paused += 1;
         const sinceMs = isEvident
           ? unobservedSinceMs(object, { controller: name, project, statusSlice, isObserved })

@@ -141,7 +141,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     await Promise.all(
       functions.map(async (name) => {
         const lines = await deps.newLines(name, signal).catch((error: unknown) => {
-          history.troubles.setUnread(name, toError(error).message);
+          history.troubles.setUnread(name, `its log cannot be read: ${toError(error).message}`);
           throw error;
         });
         history.troubles.setUnread(name, undefined);
