@@ -170,9 +170,12 @@ describe('clusters add, list and remove', () => {
       a: { ...eks('new'), watchers: [], paused: false },
       b: { ...eks('new'), watchers, movingTo },
     });
-    s3.object = JSON.stringify({ a: { ...eks('a'), watchers, paused: 'yes' } });
-    expect((await replace('a', {})).out).toContain('watchers\na loses, because it was wrong: paused\n');
-    expect(JSON.parse(s3.object)).toEqual({ a: { ...eks('new'), watchers } });
+    const wrong = JSON.stringify({ a: { ...eks('a'), watchers, paused: 'yes' } });
+    s3.object = wrong;
+    const refused = 'cluster "a": of its entry these are wrong: paused; give them in the file';
+    expect(await replace('a', {})).toMatchObject({ status: 1, err: expect.stringContaining(refused) });
+    expect(s3.object).toBe(wrong);
+    expect(await replace('a', { paused: false })).toMatchObject({ status: 0 });
   });
 
   const role = 'arn:aws:iam::123456789012:role/team/watcher';

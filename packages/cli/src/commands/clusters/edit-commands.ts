@@ -17,7 +17,6 @@ import {
 } from '../command.ts';
 import { inRegion, type RegionFlag } from '../stage-table.ts';
 import {
-  type KeptFields,
   keptFields,
   namesOf,
   type TableEntries,
@@ -57,15 +56,13 @@ export function addCommand(): Command {
 async function runAdd(name: string, file: string, { replace, ...flags }: AddFlags): Promise<number> {
   const value = await readEntry(name, file);
   const watcher = await readWatcher(flags);
-  let former: KeptFields = { kept: {}, dropped: [] };
+  let kept: readonly string[] = [];
   const status = await change(flags, (entries) => {
     const added = withEntry(entries, { name, value, replace });
-    former = keptFields(entries, name, value);
+    kept = Object.keys(keptFields(entries, name, value));
     return watcher === undefined ? added : withWatcher(added, name, watcher);
   });
-  const kept = Object.keys(former.kept).join(', ');
-  if (kept !== '') printLines([`${name} keeps of its former entry: ${kept}`]);
-  if (former.dropped.length > 0) printLines([`${name} loses, because it was wrong: ${former.dropped.join(', ')}`]);
+  if (kept.length > 0) printLines([`${name} keeps of its former entry: ${kept.join(', ')}`]);
   return status;
 }
 

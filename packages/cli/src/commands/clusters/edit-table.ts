@@ -20,7 +20,7 @@ export const maxTableBytes = 1_000_000;
 /**
  * Adds an entry. One that it replaces keeps how its cluster is operated, unless the new one says it: who may send its
  * keys, and whether it is paused, decommissioned or moved. Throws a UserError if the name is taken, unless the entry is
- * to be replaced.
+ * to be replaced, or if a field that would stay is wrong.
  */
 export function withEntry(
   entries: TableEntries,
@@ -30,20 +30,19 @@ export function withEntry(
     throw new UserError(`cluster ${JSON.stringify(name)}: give a name of letters, digits, - _ and . (at most 100)`);
   if (entries.has(name) && !replace)
     throw new UserError(`cluster "${name}": is in the table already; give --replace to replace its entry`);
-  const entry = entries.has(name) ? { ...Object(value), ...keptFields(entries, name, value).kept } : value;
+  const entry = entries.has(name) ? { ...Object(value), ...keptFields(entries, name, value) } : value;
   return new Map([...entries, [name, entry]]);
 }
 
-/** The fields of an entry that stay when a value replaces it, and the names of those that do not, as they are wrong. */
-export type KeptFields = { readonly kept: Readonly<Record<string, unknown>>; readonly dropped: readonly string[] };
-
-/** Returns what stays of an entry when a value replaces it. */
-export function keptFields(entries: TableEntries, name: string, value: unknown): KeptFields {
+/** Returns what stays of an entry when a value replaces it. Throws a UserError if that is wrong. */
+export function keptFields(entries: TableEntries, name: string, value: unknown): Readonly<Record<string, unknown>> {
   const before = Object(entries.get(name));
   const fields = operatedFields.filter((field) => field in before && !(field in Object(value)));
-  const kept = fields.filter((field) => isOperatedValue(field, before[field]));
-  const dropped = fields.filter((field) => !kept.includes(field));
-  return { kept: Object.fromEntries(kept.map((field) => [field, before[field]])), dropped };
+  const wrong = fields.filter((field) => !isOperatedValue(field, before[field]));
+  // To drop them would let others send its keys, or end a pause.
+  if (wrong.length > 0)
+    throw new UserError(`cluster "${name}": of its entry these are wrong: ${wrong.join(', ')}; give them in the file`);
+  return Object.fromEntries(fields.map((field) => [field, before[field]]));
 }
 
 /**
