@@ -11,14 +11,16 @@ const range = { from: now - 3_600_000, to: now };
 const { signal } = new AbortController();
 const action: PastEntry = { at: now - 1, type: 'action', id, text: 'pause by ada: Sent.' };
 const refused = async () => await Promise.reject(new Error('AccessDenied'));
+let clock = now;
 let lines: LogLine[] = [];
 let queries: { readonly from: number; readonly to: number; readonly id?: string }[] = [];
 beforeEach(() => {
-  [lines, queries] = [[], []];
+  [clock, lines, queries] = [now, [], []];
 });
 
 function reader(deps: Partial<PastDeps> = {}): PastReader {
   const all = {
+    now: () => clock,
     linesBetween: async (_: string, query: (typeof queries)[number]) => {
       queries.push(query);
       return lines.filter(({ at }) => at >= query.from && at <= query.to).slice(0, maxPastLines);
@@ -65,7 +67,6 @@ it('of a function with more lines than one read has the time-outs are not known'
 });
 
 it('the lines of an open object are read on from the last read, a late one too, and one in the past once', async () => {
-  const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
   const past = reader();
   const ofObject = (of = { from: now - 60_000, to: Number.POSITIVE_INFINITY }) => past.ofObject(id, of).entries;
   write(run('first'), now - 20_000);
@@ -73,7 +74,7 @@ it('the lines of an open object are read on from the last read, a late one too, 
   await vi.waitFor(() => expect(ofObject().map(({ cause }) => cause)).toEqual(['first']));
   write(run('late'), now - 10_000);
   expect(queries).toHaveLength(1);
-  clock.mockReturnValue(now + 16_000);
+  clock = now + 16_000;
   ofObject();
   await vi.waitFor(() => expect(ofObject().map(({ cause }) => cause)).toEqual(['late', 'first']));
   expect(queries.map(({ from, to }) => [from - now, to - now])).toEqual([
@@ -83,10 +84,9 @@ it('the lines of an open object are read on from the last read, a late one too, 
   const before = { from: now - 60_000, to: now - 15_000 };
   ofObject(before);
   await vi.waitFor(() => expect(ofObject(before).map(({ cause }) => cause)).toEqual(['first']));
-  clock.mockReturnValue(now + 600_000);
+  clock = now + 600_000;
   ofObject(before);
   expect(queries).toHaveLength(3);
-  clock.mockRestore();
 });
 
 it('an object with more lines than one read has is read to its end', async () => {
@@ -99,7 +99,6 @@ it('an object with more lines than one read has is read to its end', async () =>
 it('a past that is being read, or cannot be, says so, and one range says nothing of another', async () => {
   const read = Promise.withResolvers<readonly LogLine[]>();
   const linesBetween: PastDeps['linesBetween'] = async (_, { to }) => await (to === now ? read.promise : refused());
-  const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
   const past = reader({ linesBetween });
   const earlier = { from: range.from, to: now - 1_800_000 };
   for (const one of [range, earlier])
@@ -110,18 +109,15 @@ it('a past that is being read, or cannot be, says so, and one range says nothing
   const entries = [expect.objectContaining({ at: now - 1_000 })];
   await vi.waitFor(() => expect(past.ofObject(id, range)).toEqual({ entries }));
   expect(past.ofObject(id, earlier).note).toBe(note);
-  clock.mockRestore();
 });
 
 it('without a time range the last day is that of now', async () => {
-  const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
   const past = reader();
   write(run('old'), now - 86_000_000);
   past.ofObject(id);
   await vi.waitFor(() => expect(past.ofObject(id).entries).toHaveLength(1));
-  clock.mockReturnValue(now + 3_600_000);
+  clock = now + 3_600_000;
   expect(past.ofObject(id).entries).toEqual([]);
-  clock.mockRestore();
 });
 
 it('of many functions four are read at once, and none after the page has left', async () => {

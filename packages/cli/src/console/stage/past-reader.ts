@@ -18,6 +18,8 @@ type Figures = Omit<FunctionFigures, 'name'>;
 
 /** What the past is read from. */
 export type PastDeps = {
+  /** Default: Date.now. */
+  readonly now?: (() => number) | undefined;
   /**
    * Reads the lines of an object in a time range, the oldest first and at most `maxPastLines`; without an id the runs,
    * crashes, warnings and errors of a function.
@@ -76,8 +78,9 @@ export class PastReader {
     const nothing: ObjectPast = { lines: new Map(), readTo: Number.NEGATIVE_INFINITY, isReading: false };
     const past = this.#objects.get(key) ?? nothing;
     this.#objects.set(key, past);
-    const from = range?.from ?? Date.now() - pastMilliseconds;
-    const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, Date.now());
+    const now = (this.#deps.now ?? Date.now)();
+    const from = range?.from ?? now - pastMilliseconds;
+    const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, now);
     for (const [line, entries] of past.lines) if (entries.every(({ at }) => at < from)) past.lines.delete(line);
     if (!past.isReading && to - past.readTo > lateMilliseconds + newestMilliseconds)
       void this.#readOn(past, { id, from: Math.max(from, past.readTo), to });
