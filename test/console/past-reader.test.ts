@@ -1,5 +1,6 @@
 // Only the past of a stage: what is known of a time range when a part of it cannot be read, and that the lines of an open
 // object are read once each. The readers of CloudWatch and of the audit are test/cli/console.
+import { setImmediate } from 'node:timers/promises';
 import { type LogLine, maxPastLines, type PastDeps, PastReader } from '@outrigger/cli/console/stage/past-reader';
 import type { PastEntry } from '@outrigger/cli/console/wire';
 import { beforeEach, expect, it, vi } from 'vitest';
@@ -128,7 +129,7 @@ it('of many functions four are read at once, and none after the page has left', 
     [reads, started] = [reads + 1, started + 1];
     most = Math.max(most, reads);
     if (started === 9) left.abort(new Error('left'));
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await setImmediate();
     reads -= 1;
     return [];
   };
