@@ -61,6 +61,7 @@ export async function troubleshootingPage(kubectlProgram: string): Promise<strin
 }
 
 const options = ['--attempts', '2', '--retry-after', '1', '--no-resync'];
+const deadLetterMilliseconds = 150_000;
 /** A reconcile of an object that no retry follows. */
 const lastRun = (name: string) => new RegExp(`lamp/${name} +ran because .* failed: (?!.*next in)`);
 
@@ -114,6 +115,7 @@ async function failAnObject(
   await create(server, lamps, { apiVersion: 'shop.example.com/v1', kind: 'Lamp', metadata: { name }, spec: { does } });
   await dev.until(lastRun(name), mark);
   const printed = await dev.until(new RegExp(`status +lamp/${name} +not Ready \\((RetriesExhausted|NotOwned)`), mark);
+  await untilDeadLetter(project, name);
   const shows = {
     terminal: reportOf(printed, name),
     ...(await commandsShow(project)),
@@ -123,6 +125,15 @@ async function failAnObject(
   await fetch(`${server}${lamps}/${name}`, { method: 'DELETE' });
   await succeed(project, 'dlq', 'delete', '--key', `lamp:default/${name}`, '--yes');
   return shows;
+}
+
+/**
+ * Waits for the dead letter of a lamp, which the doctor counts. It is sent after the status, or, when the process had to
+ * end before that, after one more reconcile.
+ */
+async function untilDeadLetter(project: Project, name: string): Promise<void> {
+  const signal = AbortSignal.timeout(deadLetterMilliseconds);
+  while (!(await succeed(project, 'dlq', 'list')).some((line) => line.includes(`/${name}`))) signal.throwIfAborted();
 }
 
 /** The lines of the first failed reconcile with its stack, and of the status. */
@@ -158,8 +169,8 @@ async function withoutCrd(project: Project, dev: RunningDev): Promise<Section> {
   const mark = dev.mark();
   await kubectl(project, 'delete', 'crd', 'lamps.shop.example.com');
   await succeed(project, 'reconcile', 'lamp:default/north');
-  // Until its dead letter is there, which the doctor shows.
   const printed = await dev.until(lastRun('north'), mark);
+  await untilDeadLetter(project, 'north');
   const north = {
     apiVersion: 'shop.example.com/v1',
     kind: 'Lamp',
