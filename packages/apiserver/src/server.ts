@@ -60,6 +60,8 @@ export type ApiServer = {
   breakStreams(): void;
   /** Drops all past changes: watches and lists of older versions get 410, as after an etcd compaction. */
   expireWindow(): void;
+  /** Returns the version of the last change. */
+  version(): number;
   /** Returns all objects, for a later start. */
   snapshot(): StoreSnapshot;
   /** Injects a fault into requests from now on. Disposing ends it. */
@@ -154,6 +156,7 @@ export async function startApiServer({
       for (const disconnect of streams) disconnect();
     },
     expireWindow: () => store.compact(),
+    version: () => store.version(),
     snapshot: () => store.snapshot(),
     inject: (fault) => faults.inject(fault),
     requests: () => requests.slice(-keptRequests),

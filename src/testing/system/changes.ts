@@ -6,10 +6,10 @@ import { changeEntry } from '../../forwarding/forwarder.ts';
 import { type AffectedKey, affectedKeys } from '../../forwarding/predicates.ts';
 import { desiredMetadata, type TrackedObject, toTrackedObject } from '../../forwarding/tracked-objects.ts';
 import { watchListOf } from '../../generate/watch-list.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
 import { listPages } from '../../kube/client/read.ts';
 import { parsePartialMetadata } from '../../kube/watch/partial-metadata.ts';
 import type { Send } from '../../sqs/sender.ts';
+import type { TestApiServer } from '../api-server.ts';
 
 /** The name of the only cluster of a test system. */
 export const testCluster = 'test';
@@ -17,25 +17,33 @@ export const testCluster = 'test';
 /** Creates a function that sends the keys of everything that changed since its last call, and returns their number. */
 export function createChangeFinder(
   controllers: readonly ControllerDefinition[],
-  { client, send, nowMs }: { readonly client: KubeClient; readonly send: Send; readonly nowMs: () => number },
+  {
+    cluster: { client, version },
+    send,
+    nowMs,
+  }: {
+    readonly cluster: Pick<TestApiServer, 'client' | 'version'>;
+    readonly send: Send;
+    readonly nowMs: () => number;
+  },
 ): (signal: AbortSignal) => Promise<number> {
   const collections = watchListOf(controllers).resources.map((resource) => ({
     resource,
     known: new Map<string, { readonly key: { name: string; namespace?: string }; readonly object: TrackedObject }>(),
   }));
-  /** The version of the whole store at the last call, if all of its lists had that one. */
-  let unchangedAt: string | undefined;
+  let listedAt: number | undefined;
   return async (signal) => {
+    const at = version();
+    if (at === listedAt) return 0;
     let found = 0;
-    const versions = new Set<string>();
     for (const { resource, known } of collections) {
       const listed = new Set<string>();
       const affected: AffectedKey[] = [];
       const collection = { resource, cluster: testCluster };
-      let version = '';
+      let listVersion = '';
       const { labelSelector, fieldSelector } = resource;
       for await (const page of listPages(client, resource, { labelSelector, fieldSelector, signal })) {
-        version = page.resourceVersion;
+        listVersion = page.resourceVersion;
         for (const item of page.items) {
           const { name, namespace } = item.metadata;
           const key = namespace === undefined ? { name } : { name, namespace };
@@ -51,15 +59,12 @@ export function createChangeFinder(
       for (const [id, { key, object }] of known) {
         if (listed.has(id)) continue;
         known.delete(id);
-        affected.push(...affectedKeys(collection, key, object, { type: 'gone', version }));
+        affected.push(...affectedKeys(collection, key, object, { type: 'gone', version: listVersion }));
       }
       found += affected.length;
       await sendAll(affected, send, nowMs(), signal);
-      // The same version as in all lists of the last call: nothing has been written since.
-      if (version === unchangedAt) return found;
-      versions.add(version);
     }
-    [unchangedAt] = versions.size === 1 ? versions : [];
+    listedAt = at;
     return found;
   };
 }

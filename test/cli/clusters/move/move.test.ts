@@ -77,10 +77,12 @@ async function openStages({ isFenced = true } = {}) {
   const entryOf = (user: string): ClusterEntry => ({ server: guarded.url, access: { type: 'token', token: user } });
   const watched = guarded.client(adminToken);
   parts.defer(() => watched.close());
-  const prod = createStage(controllers.prod, { nowMs: clock, random, watcher: () => watched, hasStale: true });
+  const shared = { nowMs: clock, random, version: server.version };
+  const prod = createStage(controllers.prod, { ...shared, watcher: () => watched, hasStale: true });
   // Its fleet watcher follows the table.
   const canary = createStage(controllers.canary, {
-    ...{ nowMs: clock, random, hasStale: false },
+    ...shared,
+    hasStale: false,
     watcher: () => (canary.table.has(cluster) ? watched : undefined),
   });
   const stages = [prod, canary];
