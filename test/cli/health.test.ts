@@ -12,7 +12,7 @@ import { createHistory } from '@outrigger/cli/console/history';
 import { problemsOf } from '@outrigger/cli/console/problems';
 import { createStageSource } from '@outrigger/cli/console/stage/stage-source';
 import type { Flow } from '@outrigger/cli/console/wire';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { readWatcherStatus } from '../../src/checkpoint/watcher-status.ts';
 import { foo } from '../../src/controllers/foo.ts';
@@ -110,7 +110,15 @@ async function stageConsole() {
     actions: async () => [],
     aws: undefined,
   });
-  return async () => await source.flow(ending.signal);
+  // The flow is read again after five seconds.
+  const now = Date.now;
+  let aheadMs = 0;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+  onTestFinished(() => clock.mockRestore());
+  return async () => {
+    aheadMs += 5_001;
+    return await source.flow(ending.signal);
+  };
 }
 
 const throttlesOf = (name: string) => `${prefix}${name} Throttles`;

@@ -58,6 +58,8 @@ const logSeconds = 5;
 const watcherSeconds = 30;
 /** CloudWatch counts by the minute, and each read of a metric costs. */
 const throttleSeconds = 60;
+/** Until the watchers of a cluster that has joined are read. */
+const dueSeconds = 1;
 const connectSeconds = 20;
 /** A page reads the flow every two seconds. */
 const openMilliseconds = 15_000;
@@ -86,7 +88,11 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   let table: readonly (ClusterFacts & { readonly name: string })[] = [];
   let lastReadAt = 0;
   let throttlesReadAt = 0;
-  const isOpen = () => Date.now() - lastReadAt < openMilliseconds;
+  let opened = Promise.withResolvers<void>();
+  /** Resolves while a page is open. */
+  async function open(): Promise<void> {
+    while (Date.now() - lastReadAt >= openMilliseconds) await opened.promise;
+  }
 
   function leave(cluster: string): void {
     members.get(cluster)?.stop.abort();
@@ -137,7 +143,6 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   }
 
   async function followLogs(): Promise<void> {
-    if (!isOpen()) return;
     await Promise.all(
       functions.map(async (name) => {
         const lines = await deps.newLines(name, signal).catch((error: unknown) => {
@@ -151,13 +156,12 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   }
 
   async function followThrottles(): Promise<void> {
-    if (!isOpen() || Date.now() - throttlesReadAt < throttleSeconds * 1000) return;
+    if (Date.now() - throttlesReadAt < throttleSeconds * 1000) return;
     throttlesReadAt = Date.now();
     history.troubles.setThrottles(functions, await deps.throttlesOf(functions).catch(toError));
   }
 
   async function followWatchers(): Promise<void> {
-    if (!isOpen()) return;
     const isDue = ({ watcherReadAt }: Member) => Date.now() - watcherReadAt >= watcherSeconds * 1000;
     await Promise.all(
       [...members.values()].filter(isDue).map(async (member) => {
@@ -171,8 +175,9 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
 
   const notes = new Map<string, string>();
   const past = new PastReader(controllers, deps);
-  async function repeat(what: string, seconds: number, step: () => Promise<void>): Promise<void> {
+  async function repeat(what: string, seconds: number, step: () => Promise<void>, due = open): Promise<void> {
     while (!signal.aborted) {
+      await due();
       await step().then(
         () => notes.delete(what),
         (error: unknown) => notes.set(what, `${what}: ${redact(toError(error).message)}`),
@@ -180,10 +185,10 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
       await sleep(seconds, signal).catch(() => undefined);
     }
   }
-  void repeat('The clusters table cannot be read', tableSeconds, followTable);
+  void repeat('The clusters table cannot be read', tableSeconds, followTable, async () => undefined);
   void repeat('The log of the functions cannot be read', logSeconds, followLogs);
-  void repeat('Watchers', logSeconds, followWatchers);
-  void repeat('Throttles', logSeconds, followThrottles);
+  void repeat('Watchers', dueSeconds, followWatchers);
+  void repeat('Throttles', dueSeconds, followThrottles);
 
   function clusterFlow({ name: cluster, ...one }: (typeof table)[number]): ClusterFlow {
     const problem = one.problem ?? problems.get(cluster);
@@ -231,6 +236,8 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     onEvent: live.onEvent,
     flow: async (own) => {
       lastReadAt = Date.now();
+      opened.resolve();
+      opened = Promise.withResolvers();
       return await readFlow(own);
     },
     queues: letters.read,
