@@ -1,4 +1,5 @@
 // Tier 2 of the proof: whole processes of the system on embedded parts, on Node alone, in real time.
+import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { withSources } from '../tools/packages.ts';
 import { environment } from './environment.ts';
@@ -12,6 +13,7 @@ export default defineConfig({
     env: environment,
     expect: pollTimeout,
     provide: { apiServer: 'memory' },
+    globalSetup: [path.join(import.meta.dirname, 'support/built-manifests.ts')],
     include: processTier,
     testTimeout: 60_000,
     hookTimeout: 60_000,
