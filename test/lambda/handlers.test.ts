@@ -22,8 +22,10 @@ const throwLost = () => {
 const controller = widget.controller('widget', {
   settings: z.object({ GREETING: z.string().min(1) }),
   clients: ({ GREETING }) => ({ greet: (name: string) => `${GREETING} ${name}` }),
-  reconcile: async ({ metadata }, { clients }) => {
+  reconcile: async ({ metadata }, { clients, metrics }) => {
     if (metadata.name === 'fails') throw new Error('no');
+    if (['deaf', 'rejects', 'throws'].includes(metadata.name)) metrics.count('Losses');
+    if (metadata.name === 'deaf') await new Promise(() => undefined);
     if (metadata.name === 'rejects') void Promise.reject(new Error('lost'));
     if (metadata.name === 'throws') setTimeout(throwLost, 0);
     return {
@@ -167,7 +169,7 @@ it('RETRY_ATTEMPTS and RETRY_SECONDS replace the retries of the controller', asy
 it.each([
   ['rejects', 'unhandledRejection'],
   ['throws', 'uncaughtException'],
-] as const)('an error of code that a reconciler does not wait for, and that %s, is logged with its key before the runtime ends the process', async (name, event) => {
+] as const)('an error of code that a reconciler does not wait for, and that %s, is logged with its key, and what was counted is written, before the runtime ends the process', async (name, event) => {
   await apply(name);
   const lines = logLines();
   const handler = createReconcileHandler(controller);
@@ -176,7 +178,22 @@ it.each([
   const place = expect.arrayContaining([expect.stringContaining('handlers.test.ts')]);
   const reason = 'await every promise, and handle the errors of timers, streams and emitters';
   const expected = { level: 'ERROR', service: 'widget', name, reason, error: 'lost', stack: place };
-  expect((await linesOfRuntime).map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(expected));
+  const written = (await linesOfRuntime).map((line) => JSON.parse(line));
+  for (const one of [expected, { Losses: 1 }]) expect(written).toContainEqual(expect.objectContaining(one));
+});
+
+it('what was counted is written before a reconcile function exits because a reconciler ignored its signal', async () => {
+  await apply('deaf');
+  const [lines, atExit] = [logLines(), [] as string[]];
+  const exit = vi.spyOn(process, 'exit').mockImplementation(() => {
+    atExit.push(...lines);
+    throw new Error('exited');
+  });
+  onTestFinished(() => exit.mockRestore());
+  // The reconciler has a tenth of a second.
+  const ended = createReconcileHandler(controller)(anEvent(widgetRecord('deaf')), aContext(4_600));
+  await expect(ended).rejects.toThrow('exited');
+  expect(atExit.join()).toContain('"Losses":1');
 });
 
 it('a reconcile function keeps messages whose timers were rejected', async () => {

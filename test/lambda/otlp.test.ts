@@ -246,6 +246,20 @@ it('without a collector nothing is traced, and fetch is untouched', async () => 
   expect(JSON.stringify(lines)).not.toContain('traceId');
 });
 
+it('beyond 2,000 spans that wait, spans are dropped and counted, and the next ones are sent', async () => {
+  const dropped: unknown[] = [];
+  const options = { endpoint, headers: async () => new Map(), service: 'watcher' };
+  const exporter = createExporter(options, { onDropped: (...what) => void dropped.push(what) });
+  const context = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
+  const span = { name: 'x', kind: 'client', context, startMs: Date.now(), endMs: Date.now(), attributes: {} } as const;
+  for (let count = 0; count < 2_003; count += 1) exporter.record(span);
+  await exporter.flush(5_000);
+  expect([spans.length, dropped]).toEqual([2_000, [[3, 'more than 2000 spans are waiting']]]);
+  exporter.record(span);
+  await exporter.flush(5_000);
+  expect([spans.length, dropped.length]).toEqual([2_001, 1]);
+});
+
 it('a trace header is read as it was written, and another one is none', () => {
   const context = { traceId: '0123456789abcdef'.repeat(2), spanId: 'fedcba9876543210', sampled: true };
   expect(parseTraceHeader(formatTraceHeader(context))).toEqual(context);

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { metricNames } from '../../src/core/metrics.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
 import { sendJson } from '../kube/wire-server.ts';
 import { names, resyncFixture, serving } from './resync-harness.ts';
 
@@ -47,4 +48,21 @@ it('an object that the API server lists and the selector does not select is not 
   const resync = aResync({ clusters: { alpha }, periodSeconds: 1, more: [tenantNetwork] });
   expect(await resync.run({ controller: 'tenant-network' })).toEqual([]);
   expect(names(resync.timed)).toEqual(['green']);
+});
+
+it('objects that left the selection are looked for in the namespace of the message alone', async () => {
+  const { alpha } = await serving(({ path, query }, response) => {
+    const [, inPath] = /namespaces\/(\w+)/.exec(path) ?? [];
+    const isHeld = query.labelSelector === 'outrigger.dev/managed-by-chosen';
+    const listed = ['shop', 'office'].filter((one) => isHeld && one === (inPath ?? one));
+    sendJson(response, 200, {
+      metadata: { resourceVersion: '9' },
+      items: listed.map((namespace) => ({ metadata: { name: `of-${namespace}`, namespace, uid: namespace } })),
+    });
+  });
+  const selector = { matchLabels: { chosen: 'true' } };
+  const chosen = ConfigMap.controller('chosen', { selector, reconcile: async () => undefined });
+  const resync = aResync({ clusters: { alpha }, more: [chosen] });
+  expect(await resync.run({ controller: 'chosen', namespace: 'shop' })).toEqual([]);
+  expect(names(resync.timed)).toEqual(['of-shop']);
 });

@@ -3,13 +3,13 @@
 import { createServer } from 'node:http';
 import { type ApiServer, startApiServer } from '@outrigger/apiserver';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
+import { createWatchCheckpoint, noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { readCheckpoint, writeCheckpoint } from '../../src/checkpoint/config-map.ts';
 import { entryNameOf, formatCheckpoint } from '../../src/checkpoint/document.ts';
 import { createClusters } from '../../src/clusters/connect.ts';
 import { createClusterRegistry } from '../../src/clusters/registry/registry.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
-import { monotonicNow, sleep } from '../../src/core/time.ts';
+import { monotonicNow, sleep, type Wait } from '../../src/core/time.ts';
 import type { WatchList } from '../../src/core/watch-list.ts';
 import { createHealth } from '../../src/forwarding/health.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
@@ -273,6 +273,45 @@ it('the messages of a watcher have the uid of its cluster, and keep to the rate 
   expect(uids).toEqual(new Set([await readClusterUid(client)]));
 });
 
+it('the watch checkpoint is written at its next time if a message was sent since the last write', async () => {
+  const one = await startCluster();
+  const [client, metrics] = [createClient({ server: new URL(one.server.url) }), createMetrics()];
+  const waits: (() => void)[] = [];
+  const wait: Wait = async (_, signal) =>
+    await new Promise((resolve) => {
+      waits.push(resolve);
+      signal.addEventListener('abort', () => resolve());
+    });
+  const checkpoint = createWatchCheckpoint({ client, log, now: monotonicNow, wait });
+  const watcher = start('one', client, metrics, { checkpoint });
+  parts.defer(async () => void (await watcher.stop({ drainSeconds: 1 })));
+  const written: string[] = [];
+  for (const name of ['a', 'b']) {
+    await one.put(name);
+    await untilAccepted(`one/${name}`);
+    await expect.poll(metrics.page).toMatch(/queue_depth\{cluster="one"\} 0/);
+    waits.pop()?.();
+    await expect.poll(() => waits).toHaveLength(1);
+    written.push(await one.checkpoint());
+  }
+  expect(written[0]).toContain('resourceVersion');
+  expect(written[1]).not.toBe(written[0]);
+});
+
+it('every key is sent again when a write of the watch checkpoint shows that the cluster was restored', async () => {
+  const one = await startCluster();
+  await one.put('a');
+  const written = Promise.withResolvers<() => void>();
+  const run = async ({ onRestored }: Parameters<typeof noCheckpoint.run>[0]) => written.resolve(onRestored);
+  const client = createClient({ server: new URL(one.server.url) });
+  const watcher = start('one', client, createMetrics(), { checkpoint: { ...noCheckpoint, run } });
+  parts.defer(async () => void (await watcher.stop({ drainSeconds: 1 })));
+  await untilAccepted('one/a');
+  accepted = [];
+  (await written.promise)();
+  await untilAccepted('one/a');
+});
+
 it('a cluster whose entry becomes wrong stays watched, and one whose entry has another address is watched there', async () => {
   const [one, other] = await Promise.all([startCluster(), startCluster()]);
   table.set('a', entryOf(one));
@@ -299,7 +338,9 @@ it('a fleet is ready with an empty table or while one of its clusters is, and al
     start: (name) => ({ health: { ...createHealth(monotonicNow), ready: () => ready.has(name) }, stop: async () => 0 }),
     // Only the pause between two looks at the table ends.
     wait: async (seconds) => await (seconds < 16 ? new Promise<void>(() => undefined) : next.promise),
-    ...{ log, now: () => nowMs, random: () => 0.5 },
+    log,
+    now: () => nowMs,
+    random: () => 0.5,
   });
   const following = new AbortController();
   parts.defer(() => following.abort());

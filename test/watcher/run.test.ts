@@ -132,7 +132,9 @@ describe('a watcher that runs', () => {
     expect(offsets.map((ms) => Math.abs(ms) < 600_000)).toEqual([true]);
   });
 
-  it('a fleet watcher sends the changes of each cluster of the table, and logs an entry that it ignores', async () => {
+  it('a fleet watcher sends the changes of each cluster of the table, logs what it ignores, and a table that breaks later', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
     const entry = { server: server.url, access: { type: 'none' } };
     await folder.write('clusters.json', JSON.stringify({ lab: entry, 'not a name': entry }));
     const watcher = start({ CLUSTER: '', CLUSTERS: folder.at('clusters.json'), SHARD: '0/1', ...proxy });
@@ -140,6 +142,10 @@ describe('a watcher that runs', () => {
     expect(await watcher.logged('entry ignored')).toMatchObject({ error: expect.stringContaining('not a name') });
     expect(await watcher.logged('watching')).toMatchObject({ cluster: 'lab' });
     expect(await changed('two')).toMatchObject([{ cluster: 'lab', name: 'two' }]);
+    await folder.write('clusters.json', '{');
+    vi.advanceTimersByTime(60_000);
+    const error = expect.stringContaining('not a JSON object');
+    expect(await watcher.logged('clusters table not read, retrying')).toMatchObject({ error });
     expect(await watcher.stop()).toBe(0);
   });
 
