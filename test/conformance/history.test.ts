@@ -22,7 +22,7 @@ it(
       await wire.mergePatch(gadgets(ns, 'a'), { metadata: { labels: { touched: crypto.randomUUID() } } });
       return (await wire.get(gadgets(ns), exact)).status;
     };
-    await expect.poll(changeAndListExact, { timeout: compactedWithinSeconds * 1000, interval: 100 }).toBe(410);
+    await expect.poll(changeAndListExact, { timeout: compactedWithinSeconds * 1000, interval: 20 }).toBe(410);
     const expired = await wire.get(gadgets(ns), exact);
     expect(expired.body).toMatchObject({ kind: 'Status', status: 'Failure', code: 410, reason: 'Expired' });
 

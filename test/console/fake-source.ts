@@ -59,7 +59,11 @@ export function createFakeSource(system: System = { mode: 'dev', name: 'local' }
   const ranges: TimeRange[] = [];
   const actions: ConsoleAction[] = [];
   let flow: Flow = {
-    ...{ at: 0, changesPerSecond: 0, waitingTimers: 0, sharedDeadLetters: 0, controllers: [] },
+    at: 0,
+    changesPerSecond: 0,
+    waitingTimers: 0,
+    sharedDeadLetters: 0,
+    controllers: [],
     clusters: [{ name: 'local', health: healthOf('working', 'last seen 4 s ago') }],
   };
   const source = {

@@ -65,7 +65,12 @@ export function stagePicture(): Source {
   const kinds = ['WaterTank', 'Ingredient', 'Dinner', 'Foo', 'MemcachedProxy', 'BitcoinNetwork'];
   const rates = [14.2, 6.1, 2.4, 3.3, 1.2, 0.4];
   source.setFlow({
-    ...{ at: now, changesPerSecond: 21.4, waitingTimers: 412, sharedDeadLetters: 0, p50Ms: 180, p99Ms: 1_900 },
+    at: now,
+    changesPerSecond: 21.4,
+    waitingTimers: 412,
+    sharedDeadLetters: 0,
+    p50Ms: 180,
+    p99Ms: 1_900,
     clusters: [
       { name: 'prod-eu', health: up },
       { name: 'prod-us', health: up },

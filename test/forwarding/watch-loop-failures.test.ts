@@ -63,7 +63,10 @@ function follow(client: KubeClient) {
   );
   void loop.run(controller.signal);
   return {
-    ...{ clock, health, added, expireIdleTimeout: time.expireIdleTimeout },
+    clock,
+    health,
+    added,
+    expireIdleTimeout: time.expireIdleTimeout,
     /** Resolves when an event has happened this many times. */
     until: (event: keyof typeof counts, times: number) =>
       new Promise<void>((resolve) => {

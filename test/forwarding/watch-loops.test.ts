@@ -37,6 +37,11 @@ const namespaced = (kind: string, namespace: string, name: string, metadata: obj
   ...{ apiVersion: 'v1', kind, metadata: { namespace, name, ...metadata } },
 });
 const place = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+const claim = ConfigMap.controller('claim', {
+  reads: [inNamespaces(Secret, ['vault'])],
+  reconcile: async () => undefined,
+  watches: [{ kind: Secret, label: 'for' }],
+});
 
 /** Starts a watcher, and collects what it sends: `queue namespace/name`. */
 async function watch(
@@ -115,10 +120,6 @@ it('a watcher of a kind in two versions is not ready while it can watch one of t
 });
 
 it('an object that is deleted where another controller alone may read its kind is not sent', async () => {
-  const claim = ConfigMap.controller('claim', {
-    ...{ reads: [inNamespaces(Secret, ['vault'])], reconcile: async () => undefined },
-    watches: [{ kind: Secret, label: 'for' }],
-  });
   const all = Secret.controller('all', { reconcile: async () => undefined });
   const held = { finalizers: ['a.example.com/b'] };
   const objects = ['vault', 'shop'].flatMap((name) => [place(name), namespaced('Secret', name, 'held', held)]);
@@ -133,7 +134,11 @@ it('an object that is deleted where another controller alone may read its kind i
 
 it('a change of a kind whose generation does not count its changes is sent', async () => {
   const rank = (description: string) => ({
-    ...{ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'high' }, value: 1, description },
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name: 'high' },
+    value: 1,
+    description,
   });
   const server = await startApiServer({ objects: [rank('one')] });
   onTestFinished(server.close);
@@ -161,10 +166,6 @@ it('an object outside of the namespaces in the selector of a watch is not sent, 
 });
 
 it('a kind that is read in named namespaces is watched there alone, and what it maps is sent from wherever it is', async () => {
-  const claim = ConfigMap.controller('claim', {
-    ...{ reads: [inNamespaces(Secret, ['vault'])], reconcile: async () => undefined },
-    watches: [{ kind: Secret, label: 'for' }],
-  });
   const objects = ['vault', 'shop'].flatMap((name) => [
     place(name),
     namespaced('Secret', name, `in-${name}`, { labels: { for: 'one' } }),

@@ -32,7 +32,10 @@ const Certificate = foreignKind<object, 'Certificate'>({
 });
 const RuntimeClass = foreignKind<object, 'RuntimeClass'>({ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass' });
 const Metrics = foreignKind<object, 'Metrics'>({
-  ...{ group: 'a.example.com', version: 'v1', kind: 'Metrics', aggregated: true },
+  group: 'a.example.com',
+  version: 'v1',
+  kind: 'Metrics',
+  aggregated: true,
 });
 
 const Own = defineKind({

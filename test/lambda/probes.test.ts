@@ -63,7 +63,7 @@ it('timers, resync and wake answer a probe, and send it on; where its way ends, 
   const resync = createResyncHandler([controller]);
   expect(await resync(anEvent(aRecord('c', bodyOf(['timers']))), aContext())).toEqual(nothingKept);
   expect(await createWakeHandler([controller])(aProbe(['timers']), aContext())).toEqual({ keys: 0 });
-  expect(await sentTo('timers', 2)).toEqual([
+  expect(await sentTo('timers')).toEqual([
     ['widget', []],
     ['widget', []],
   ]);
@@ -99,12 +99,8 @@ it('a probe of a watcher asks no cluster, is not sent on, and none is read that 
     expect(readProbe(JSON.stringify(aProbe(path)))).toBeUndefined();
 });
 
-/** The probes on a queue, when there are that many: those of timers wait for their delay. */
-async function sentTo(queue: string, count = 1) {
-  const found: { readonly from: string; readonly path: readonly string[] }[] = [];
-  while (found.length < count) {
-    const all = await functions.queues.drain(queue, { waitSeconds: 3 });
-    found.push(...all.map(({ Body = '' }) => JSON.parse(Body)).filter(({ type }) => type === 'probe'));
-  }
-  return found.map(({ from, path }) => [from, path]);
+/** Takes the probes on a queue: those of timers wait for their delay. */
+async function sentTo(queue: string) {
+  const all = (await functions.queues.take(queue)).map((body) => JSON.parse(body));
+  return all.filter(({ type }) => type === 'probe').map(({ from, path }) => [from, path]);
 }

@@ -7,7 +7,11 @@ import { createExporter, type Span } from '../../src/tracing/exporter.ts';
 import { startHttpServer } from '../support/listen.ts';
 
 const span: Span = {
-  ...{ name: 'reconcile', kind: 'consumer', startMs: 1, endMs: 2, attributes: {} },
+  name: 'reconcile',
+  kind: 'consumer',
+  startMs: 1,
+  endMs: 2,
+  attributes: {},
   context: { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true },
 };
 const identity = { accessKeyId: 'ASIAEXAMPLE', secretAccessKey: 'not-a-secret', sessionToken: 'session' };

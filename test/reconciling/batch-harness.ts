@@ -73,7 +73,12 @@ const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<C
 
 /** A group of one key for tests of its report. */
 export const keyGroup = (message: Message = aMessage()): KeyGroup => ({
-  ...{ key: 'k', message, observedAt: 1, afterDueAt: undefined, records: [], last: record('north') },
+  key: 'k',
+  message,
+  observedAt: 1,
+  afterDueAt: undefined,
+  records: [],
+  last: record('north'),
   redelivered: false,
 });
 

@@ -150,7 +150,8 @@ const own = 'outrigger-size-label';
 const change: Cause = { type: 'change', uid: 'u', resourceVersion: '7', observedAt: 1 };
 const ofChild: Cause = { ...change, object: ['apps', 'deployments', 'shop', 'web'] };
 const at = (manager: string, second: number, subresource?: string) => ({
-  ...{ manager, time: `2026-01-01T00:00:0${second}Z` },
+  manager,
+  time: `2026-01-01T00:00:0${second}Z`,
   ...(subresource === undefined ? {} : { subresource }),
 });
 

@@ -2,6 +2,7 @@
 import {
   DeleteMessageBatchCommand,
   DeleteQueueCommand,
+  PurgeQueueCommand,
   type Message as Received,
   ReceiveMessageCommand,
   type SQSClient,
@@ -18,6 +19,8 @@ export type TestQueues = {
   create(...names: readonly string[]): Promise<void>;
   /** Deletes a queue with its messages. */
   remove(name: string): Promise<void>;
+  /** Takes the bodies of all messages that are not in flight, also of those that are delayed. */
+  take(name: string): Promise<readonly string[]>;
   /** Returns whether a queue has messages, including those in flight. Makes no HTTP request. */
   holds(name: string): boolean;
   /** The seconds until each message in flight is visible again, rounded. Makes no HTTP request. */
@@ -46,6 +49,11 @@ export async function startTestQueues(): Promise<TestQueues> {
     },
     remove: async (name) => {
       await sqs.send(new DeleteQueueCommand({ QueueUrl: `${urlPrefix}${name}` }));
+    },
+    take: async (name) => {
+      const { ready = [], delayed = [] } = server.inspectQueue(name)?.messages ?? {};
+      await sqs.send(new PurgeQueueCommand({ QueueUrl: `${urlPrefix}${name}` }));
+      return [...ready, ...delayed].map(({ body }) => body);
     },
     holds: (name) => {
       const { ready, inflight } = server.inspectQueue(name)?.messages ?? { ready: [], inflight: [] };

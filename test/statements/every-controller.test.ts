@@ -38,7 +38,7 @@ type Row = {
 const rows: readonly Row[] = [
   {
     controller: waterTank,
-    changed: { targetLevel: 10, capacity: 100 },
+    changed: { targetLevel: 10, capacity: 100, tolerance: 4 },
     options: {
       // Where the level comes to rest within the tolerance depends on when it is read.
       ignoreStatus: ['observedLevel'],

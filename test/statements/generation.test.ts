@@ -38,9 +38,10 @@ const endingIn = async (system: System, kind: typeof Service, start: string) =>
 const rows: readonly Row[] = [
   {
     controller: waterTank,
+    // The tolerance lets water come to rest that moves by 4 between two readings.
     specs: () => [
-      { targetLevel: 40, capacity: 100 },
-      { targetLevel: 20, capacity: 100 },
+      { targetLevel: 40, capacity: 100, tolerance: 4 },
+      { targetLevel: 20, capacity: 100, tolerance: 4 },
     ],
     prepare: async ({ plant }, { metadata }) => plant.disturb(metadata.uid ?? '', 30),
     acted: (_, object) => object,

@@ -325,7 +325,9 @@ describe('status of what cannot be read', () => {
     const options = { project: 'outrigger', signal };
     const { findings } = await checkCluster('local', { ...client, request }, [waterTank], options);
     expect(findings).toContainEqual({
-      ...{ state: 'warning', about: 'cluster local', fix: expect.stringContaining('403') },
+      state: 'warning',
+      about: 'cluster local',
+      fix: expect.stringContaining('403'),
       message: 'whether objects of water-tank fail is not known',
     });
     expect(findings.map(({ message }) => message)).not.toContain('no object fails to reconcile');

@@ -196,7 +196,10 @@ describe('the page', () => {
     for (const name of [one, two]) fake.source.put(tank(name), { tree, unlisted: ['may not list pods'] });
     const busy = { ...failing, queued: 1_234, deadLetters: 1_234, oldestAt: Date.now() - 91_000, health: failed };
     fake.source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, waitingTimers: 0, sharedDeadLetters: 0 },
+      at: 0,
+      changesPerSecond: 1,
+      waitingTimers: 0,
+      sharedDeadLetters: 0,
       clusters: [{ name: 'a', health: healthOf('working') }],
       controllers: [one, two].map((name) => ({ ...busy, name, kind: 'WaterTank' })),
     });

@@ -12,7 +12,11 @@ const entry = (at: number): ObjectEntry => ({ at, id: north.id, type: 'change', 
 const health = { state: 'working', tone: 'good' } as const;
 const controller = { name: 'tank', health, kind: 'Tank', reconcilesPerSecond: 1, failuresPerSecond: 0 };
 const flow: Flow = {
-  ...{ at: 5_000, changesPerSecond: 0, waitingTimers: 7, sharedDeadLetters: 0, p50Ms: 40 },
+  at: 5_000,
+  changesPerSecond: 0,
+  waitingTimers: 7,
+  sharedDeadLetters: 0,
+  p50Ms: 40,
   clusters: ['lab', 'prod'].map((name) => ({ name, health })),
   controllers: [
     { ...controller, queued: 2, inFlight: 1, failuresPerSecond: 0.5 },

@@ -69,7 +69,10 @@ describe('createFence', () => {
     await guarded.bind('canary', 'outrigger-foo');
     const fence = createFence(
       {
-        ...{ admin, registry: [foo], project, namespaces: undefined },
+        admin,
+        registry: [foo],
+        project,
+        namespaces: undefined,
         connect: async ({ access }) => guarded.client(access.type === 'token' ? access.token : ''),
         eks: () => ({ put: async () => undefined, remove: async () => undefined }),
         // A controller that only the first stage still has.
