@@ -8,10 +8,15 @@ import type { Fields } from './status/status.ts';
 /** The primary object of a reconcile. */
 export type PrimaryObject = ReturnType<typeof createPrimaryObject>;
 
-type Holder = { readonly fieldManager: string; readonly finalizer: string; readonly statusWriter: { own: OwnStatus } };
-
-/** Creates the primary object from an object that was read, for the controller that holds it (Identity). */
-export function createPrimaryObject(read: KubeObject, { fieldManager, finalizer, statusWriter }: Holder) {
+/** Creates the primary object from an object that was read. */
+export function createPrimaryObject(
+  read: KubeObject,
+  {
+    fieldManager,
+    finalizer,
+    statusWriter: { own },
+  }: { readonly fieldManager: string; readonly finalizer: string; readonly statusWriter: { readonly own: OwnStatus } },
+) {
   let object = read;
   let owned: { readonly of: KubeObject; readonly status: Fields } | undefined;
   let writes = 0;
@@ -48,7 +53,7 @@ export function createPrimaryObject(read: KubeObject, { fieldManager, finalizer,
     hasFinalizer: () => holds(object),
     /** Returns the fields of the status that are the controller's. */
     ownedStatus: () => {
-      if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager, statusWriter.own) };
+      if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager, own) };
       return owned.status;
     },
     /** Returns the generation that was read, or 0. The object that a write returned may have a later one. */

@@ -43,7 +43,7 @@ export type DeadLetter = {
 export type DeadLetterCause = {
   readonly reason: string;
   readonly attempts?: number;
-  readonly lastError?: Error | undefined;
+  readonly lastError?: Error;
   readonly object?: string;
   readonly uid?: string;
 };

@@ -212,3 +212,17 @@ it('an event of events.k8s.io is readable as a v1 event with other field names, 
     field: 'eventTime',
   });
 });
+
+it('a time is stored in UTC and in whole seconds', async () => {
+  const events = core(await namespace(), 'events');
+  const times = { firstTimestamp: '2026-01-01T02:00:00.9+02:00', lastTimestamp: '2026-01-01T00:00:01Z' };
+  const more = { eventTime: '2026-01-01T01:00:00.123456+01:00', action: 'Reconcile', reason: 'Filled', type: 'Normal' };
+  const by = { reportingComponent: 'example.org/c', reportingInstance: 'i' };
+  const involvedObject = { apiVersion: 'v1', kind: 'Namespace', name: 'x', namespace: events.split('/')[4] };
+  const made = await wire.post(events, { metadata: { name: 'one' }, involvedObject, ...times, ...more, ...by });
+  expect(made.body).toMatchObject({
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:00:01Z',
+    eventTime: '2026-01-01T00:00:00.123456Z',
+  });
+});

@@ -163,6 +163,8 @@ const unknownPath = {
   'x-kubernetes-validations': [{ rule: 'true', fieldPath: '.b' }],
 };
 const foreignKey = 'Invalid value: ["c"]: entries must all be names of item properties';
+const transition = { type: 'string', maxLength: 9, [rules]: [{ rule: 'self == oldSelf' }] };
+const apart = 'oldSelf cannot be used on the uncorrelatable portion of the schema within ';
 const optionalKey = 'it must have a default or be a required property';
 it.each<[string, object, string, string]>([
   ['no type', {}, '.type', 'Required value: must not be empty for specified object fields'],
@@ -179,9 +181,102 @@ it.each<[string, object, string, string]>([
   ['a list-map without keys', listMap([]), `.${mapKeys}`, 'must not be empty if x-kubernetes-list-type is map'],
   ['a list-map with a key that its items do not have', listMap(['c']), `.${mapKeys}`, foreignKey],
   ['a rule with the path of an unknown field', unknownPath, `.${rules}[0].fieldPath`, 'Invalid value: ".b": must be a'],
+  [
+    'a rule with oldSelf in a list without keys',
+    { type: 'array', maxItems: 9, items: field(transition) },
+    `.items.properties[a].${rules}[0].rule`,
+    `Invalid value: "self == oldSelf": ${apart}spec.validation.openAPIV3Schema.properties[a]`,
+  ],
+  [
+    'an optional oldSelf that its rule does not use',
+    { ...text, [rules]: [{ rule: 'true', optionalOldSelf: true }] },
+    `.${rules}[0].optionalOldSelf`,
+    'may not be set if oldSelf is not used in rule',
+  ],
+  [
+    'a default with an unknown field',
+    { ...field(text), default: { b: '' } },
+    '.default',
+    'must not have unknown fields',
+  ],
+  [
+    'a type in an alternative',
+    { ...text, anyOf: [{ type: 'string' }] },
+    '.anyOf[0].type',
+    'must be empty to be struct',
+  ],
+  [
+    'a type in a field of an alternative',
+    { ...field(text), not: { properties: { a: text } } },
+    '.not.properties[a].type',
+    'must be empty to be struct',
+  ],
   ['a list-map with an optional key without default', listMap(['b']), '.items.properties[b].default', optionalKey],
 ])('a definition of a field with %s is Invalid', async (_what, a, at, message) => {
   await expectInvalid(field(a), `.properties[a]${at}`, message);
+});
+
+it('a version shows its own fields alone, and of those of another version the storage version decides', async () => {
+  const plural = pluralOf();
+  const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+  const version = (name: string, storage: boolean, ...fields: string[]) => {
+    const openAPIV3Schema = { type: 'object', properties: Object.fromEntries(fields.map((one) => [one, text])) };
+    return { name, served: true, storage, schema: { openAPIV3Schema } };
+  };
+  await established(plural);
+  await wire.mergePatch(path, { spec: { versions: [version('v1', true, 'a', 'b'), version('v2', false, 'b', 'c')] } });
+  const at = (name: string) => `/apis/${gadgetGroup}/${name}/${plural}`;
+  const contentOf = ({ text: json }: { readonly text: string }): object => {
+    const { a, b, c } = JSON.parse(json);
+    return JSON.parse(JSON.stringify({ a, b, c }));
+  };
+  const all = { a: 'a', b: 'b', c: 'c' };
+  const make = async () => (await wire.get(at('v2'))).status;
+  await expect.poll(make, servedWithin).toBe(200);
+  expect(contentOf(await wire.post(at('v1'), { ...objectOf(plural), ...all }))).toEqual({ a: 'a', b: 'b' });
+  expect(contentOf(await wire.get(`${at('v2')}/one`))).toEqual({ b: 'b' });
+  expect(contentOf(await wire.mergePatch(`${at('v2')}/one`, { c: 'c' }))).toEqual({ b: 'b' });
+  expect(contentOf(await wire.mergePatch(`${at('v2')}/one`, { b: 'd' }))).toEqual({ b: 'd' });
+  expect(contentOf(await wire.get(`${at('v1')}/one`))).toEqual({ b: 'd' });
+  await wire.remove(path);
+});
+
+it('a field that has left the schema is not shown', async () => {
+  const plural = pluralOf();
+  const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+  await established(plural, { type: 'object', properties: { a: text, b: text } });
+  const objects = `/apis/${gadgetGroup}/v1/${plural}`;
+  const make = async () => (await wire.post(objects, { ...objectOf(plural), a: 'a', b: 'b' })).status;
+  await expect.poll(make, servedWithin).toBe(201);
+  await wire.apply(path, 'conformance', definition(plural, field(text)), { force: true });
+  const fields = async () => Object.keys(JSON.parse((await wire.get(`${objects}/one`)).text)).sort();
+  await expect.poll(fields, servedWithin).toEqual(['a', 'apiVersion', 'kind', 'metadata']);
+  await wire.remove(path);
+});
+
+it('a definition that is being deleted takes no new objects', async () => {
+  const plural = pluralOf();
+  const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+  await established(plural);
+  const objects = `/apis/${gadgetGroup}/v1/${plural}`;
+  const held = { ...objectOf(plural), metadata: { name: 'held', finalizers: ['example.org/hold'] } };
+  await expect.poll(async () => (await wire.post(objects, held)).status, servedWithin).toBe(201);
+  await wire.remove(path);
+  const make = async () => (await wire.post(objects, objectOf(plural))).body;
+  const message = expect.stringContaining('create not allowed while custom resource definition is terminating');
+  await expect.poll(make, servedWithin).toMatchObject({ code: 403, reason: 'Forbidden', message });
+  await wire.mergePatch(`${objects}/held`, { metadata: { finalizers: null } });
+});
+
+it('a rule compares a date as a time', async () => {
+  const plural = pluralOf();
+  const rule = "self < timestamp('2026-01-02T00:00:00Z')";
+  await established(plural, field({ type: 'string', format: 'date', [rules]: [{ rule }] }));
+  const make = async (a: string) =>
+    (await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, { ...objectOf(plural), a })).body.message ?? 'made';
+  await expect.poll(() => make('2026-01-02'), servedWithin).toContain(`failed rule: ${rule}`);
+  expect(await make('2026-01-01')).toBe('made');
+  await wire.remove(`${definitionsPath}/${plural}.${gadgetGroup}`);
 });
 
 it.each([

@@ -96,6 +96,35 @@ it('an update of a terminating object cannot remove deletionTimestamp or add a f
   await wire.mergePatch(one, { metadata: { finalizers: null } });
 });
 
+const [background, foreground] = [{ propagationPolicy: 'Background' }, { propagationPolicy: 'Foreground' }];
+it.each<[string, string[], object[], unknown]>([
+  ['with a policy as finalizer has that policy', ['foregroundDeletion'], [{}], ['foregroundDeletion']],
+  ['in the background removes the finalizer of a policy', ['foregroundDeletion'], [background], undefined],
+  ['that orphans changes the finalizer of a policy', ['foregroundDeletion'], [{ orphanDependents: true }], ['orphan']],
+  ['without a policy after one keeps it', [], [foreground, {}], ['foregroundDeletion']],
+  ['in the background after one in the foreground ends that', [], [foreground, background], undefined],
+])('a deletion %s', async (_what, finalizers, deletions, expected) => {
+  const { ns, main, made } = await createGadget({ size: 1 }, { finalizers });
+  const { apiVersion, kind, metadata: { name, uid } = {} } = made;
+  // No collector removes the finalizer while a dependent is held.
+  const ownerReferences = [{ apiVersion, kind, name, uid, blockOwnerDeletion: true }];
+  const held = { metadata: { name: 'held', ownerReferences, finalizers: ['example.org/hold'] } };
+  await wire.post(`/api/v1/namespaces/${ns}/configmaps`, held);
+  const answers = [];
+  for (const options of deletions) answers.push(await wire.remove(main, options));
+  expect(answers.at(-1)?.body.metadata?.finalizers).toEqual(expected);
+  await wire.mergePatch(`/api/v1/namespaces/${ns}/configmaps/held`, { metadata: { finalizers: null } });
+});
+
+it('a deletion of a Job without a policy keeps its pods, and warns', async () => {
+  const jobs = `/apis/batch/v1/namespaces/${await namespace()}/jobs`;
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+  await wire.post(jobs, { metadata: { name: 'one' }, spec: { suspend: true, template } });
+  const { body, warnings } = await wire.remove(`${jobs}/one`);
+  expect(body.metadata?.finalizers).toEqual(['orphan']);
+  expect(warnings).toEqual([expect.stringContaining('child pods are preserved by default when jobs are deleted')]);
+});
+
 it('a terminating object is removed with its last finalizer, and a stale version is a Conflict', async () => {
   const one = await terminating();
   const stale = (await wire.get(one)).body.metadata?.resourceVersion;

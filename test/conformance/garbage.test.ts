@@ -67,6 +67,52 @@ it('a foreground deletion waits for the dependents that block it', async () => {
   await untilDeleted(maps(ns), 'owner');
 });
 
+it('a foreground deletion does not wait for a dependent that another owner keeps', async () => {
+  const ns = await namespace();
+  for (const name of ['owner', 'other']) await wire.post(maps(ns), { metadata: { name } });
+  const other = await ownedBy(maps(ns, 'other'));
+  const ownerReferences = [await ownedBy(maps(ns, 'owner'), { blockOwnerDeletion: true }), other];
+  await wire.post(maps(ns), { metadata: { name: 'child', ownerReferences } });
+  await wire.remove(maps(ns, 'owner'), { propagationPolicy: 'Foreground' });
+  await untilDeleted(maps(ns), 'owner');
+  expect((await wire.get(maps(ns, 'child'))).body.metadata?.ownerReferences).toEqual([other]);
+});
+
+/** Waits until the collector has deleted the dependents of an owner that is made and deleted now. */
+const collected = async (ns: string): Promise<void> => {
+  await wire.post(maps(ns), { metadata: { name: 'last' } });
+  await wire.post(maps(ns), { metadata: { name: 'marker', ownerReferences: [await ownedBy(maps(ns, 'last'))] } });
+  await wire.remove(maps(ns, 'last'));
+  await untilDeleted(maps(ns), 'marker');
+};
+
+it('a dependent stays if its reference names a kind that is not served, or in a cluster-scoped object one of a namespace', async () => {
+  const ns = await namespace();
+  const made = await wire.post(maps(ns), { metadata: { name: 'owner' } });
+  const { uid } = made.body.metadata ?? {};
+  const misspelt = { apiVersion: 'v1', kind: 'Gadget', name: 'owner', uid };
+  await wire.post(maps(ns), { metadata: { name: 'child', ownerReferences: [misspelt] } });
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
+  expect((await wire.post(roles, { metadata: { name: ns, ownerReferences }, rules: [] })).status).toBe(201);
+  await collected(ns);
+  expect((await wire.get(`${roles}/${ns}`)).status).toBe(200);
+  await wire.remove(maps(ns, 'owner'));
+  await collected(ns);
+  expect((await wire.get(maps(ns, 'child'))).status).toBe(200);
+  expect((await wire.get(`${roles}/${ns}`)).status).toBe(200);
+  await wire.remove(`${roles}/${ns}`);
+});
+
+it('a dependent is deleted if its reference has the uid of an owner and another name', async () => {
+  const ns = await namespace();
+  await wire.post(maps(ns), { metadata: { name: 'owner' } });
+  const ownerReferences = [await ownedBy(maps(ns, 'owner'), { name: 'another' })];
+  await wire.post(maps(ns), { metadata: { name: 'child', ownerReferences } });
+  await untilDeleted(maps(ns), 'child');
+  expect((await wire.get(maps(ns, 'owner'))).status).toBe(200);
+});
+
 it(
   'a dependent of a custom resource is deleted after the finalizers of its owner are removed',
   async () => {

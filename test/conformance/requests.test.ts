@@ -1,6 +1,6 @@
 // Conformance: validation of requests: names, metadata, body and URL, media types, and dry runs.
 import { expect, it } from 'vitest';
-import { gadget, gadgetApiVersion, gadgetGroup, gadgets, plinth } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgetGroup, gadgets, plinth, plinths } from './gadget.ts';
 import { useSuite } from './suite.ts';
 
 const { wire, namespace, createGadget } = await useSuite();
@@ -126,4 +126,37 @@ it('a write to an unknown subresource, or to a namespaced kind without a namespa
   const { ns } = await createGadget();
   expect((await wire.put(gadgets(ns, 'one', 'nonsense'), gadget('one'))).status).toBe(404);
   expect((await wire.post(`/apis/${gadgetApiVersion}/gadgets`, gadget('one'))).status).toBe(404);
+});
+
+it('an object of the cluster loses its namespace, and an empty one is that of the URL', async () => {
+  const ns = await namespace();
+  expect((await wire.post(gadgets(ns), gadget('one', { size: 1 }, { namespace: '' }))).body.metadata?.namespace).toBe(
+    ns,
+  );
+  const name = `${ns}-p`;
+  const metadata = { namespace: ns, labels: { a: 'b' } };
+  const writes = [
+    await wire.post(plinths(), plinth(name, {}, { namespace: ns })),
+    await wire.mergePatch(plinths(name), { metadata }),
+    await wire.apply(plinths(name), 'alpha', plinth(name, {}, metadata)),
+  ];
+  expect(writes.map(({ body }) => body.metadata)).toEqual(writes.map(() => expect.objectContaining({ name })));
+  for (const { body } of writes) expect(body.metadata?.namespace).toBeUndefined();
+  await wire.remove(plinths(name));
+});
+
+const admission = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
+const rule = { apiGroups: ['example.org'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['a'] };
+const policy = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'true' }] };
+it.each<[string, object | undefined]>([
+  [`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.${gadgetGroup}`, undefined],
+  [`${admission}ies/versionless.example.org`, policy],
+  [`${admission}ybindings/versionless.example.org`, { policyName: 'none', validationActions: ['Deny'] }],
+])('a replacement of %s without a version is Invalid', async (path, spec) => {
+  const [, collection = '', name = ''] = /^(.*)\/(.*)$/.exec(path) ?? [];
+  if (spec !== undefined) expect((await wire.post(collection, { metadata: { name }, spec })).status).toBe(201);
+  const { metadata: _, ...live } = (await wire.get(path)).body;
+  const { body } = await wire.put(path, { ...live, metadata: { name } });
+  expect(body.details?.causes?.map((cause) => cause.field)).toEqual(['metadata.resourceVersion']);
+  if (spec !== undefined) await wire.remove(path);
 });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { gadget, gadgets } from './gadget.ts';
 import { useSuite } from './suite.ts';
 
-const { wire, namespace, createGadget } = await useSuite();
+const { wire, namespace, createGadget } = await useSuite({ controllers: 'none' });
 
 it('a create drops the status', async () => {
   const ns = await namespace();
@@ -44,6 +44,61 @@ it('a write to /status drops spec and labels and keeps the generation', async ()
   const replaced = await wire.put(status, { ...patched.body, spec: { size: 9 }, status: { phase: 'Down' } });
   expect(replaced.body).toMatchObject({ metadata: { generation: 1 }, spec: { size: 1 }, status: { phase: 'Down' } });
   expect((await wire.get(main)).body).toEqual(replaced.body);
+});
+
+const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+const workload = { replicas: 0, selector: { matchLabels: { a: 'b' } }, template };
+const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+const everything = ['annotations', 'finalizers', 'labels'];
+it.each<[string, string, object, string[]]>([
+  ['deployments', '/apis/apps/v1', workload, ['annotations', 'finalizers']],
+  ['statefulsets', '/apis/apps/v1', { ...workload, serviceName: 's' }, everything],
+  ['pods', '/api/v1', template.spec, everything],
+  ['resourcequotas', '/api/v1', { hard: { pods: '1' } }, everything],
+  ['services', '/api/v1', { ports: [{ port: 80 }] }, everything],
+  ['poddisruptionbudgets', '/apis/policy/v1', { minAvailable: 1 }, everything],
+  ['persistentvolumeclaims', '/api/v1', claim, everything],
+])('a replacement of the status of %s writes most metadata', async (plural, group, spec, written) => {
+  const path = `${group}/namespaces/${await namespace()}/${plural}`;
+  const made = await wire.post(path, { metadata: { name: 'one' }, spec });
+  expect(made.status).toBe(201);
+  const given = { labels: { x: 'y' }, annotations: { x: 'y' }, finalizers: ['example.org/x'] };
+  const { body } = await wire.put(`${path}/one/status`, {
+    ...made.body,
+    metadata: { name: 'one', resourceVersion: made.body.metadata?.resourceVersion, ...given },
+  });
+  const { metadata = {} } = body;
+  expect(
+    Object.keys(metadata)
+      .filter((one) => everything.includes(one))
+      .sort(),
+  ).toEqual(written);
+  await wire.mergePatch(`${path}/one`, { metadata: { finalizers: null } });
+});
+
+const balanced = (path: string, spec: object, address: object, field: string) => [path, spec, address, field] as const;
+const backend = { defaultBackend: { service: { name: 's', port: { number: 80 } } } };
+const ports = [{ port: 80 }];
+it.each([
+  balanced('/api/v1/services', { ports }, { hostname: 'a.example.org' }, 'status.loadBalancer.ingress'),
+  balanced('/api/v1/services', { ports, type: 'LoadBalancer' }, { ip: '10.0.0' }, 'status.loadBalancer.ingress[0].ip'),
+  balanced(
+    '/apis/networking.k8s.io/v1/ingresses',
+    backend,
+    { hostname: '10.0.0.1' },
+    'status.loadBalancer.ingress[0].hostname',
+  ),
+  balanced(
+    '/apis/networking.k8s.io/v1/ingresses',
+    backend,
+    { hostname: 'a_b' },
+    'status.loadBalancer.ingress[0].hostname',
+  ),
+])('in %s with %j the address %j is Invalid at %s', async (at, spec, address, field) => {
+  const path = at.replace(/(\w+)$/, `namespaces/${await namespace()}/$1`);
+  expect((await wire.post(path, { metadata: { name: 'one' }, spec })).status).toBe(201);
+  const { body } = await wire.mergePatch(`${path}/one/status`, { status: { loadBalancer: { ingress: [address] } } });
+  expect(body.details?.causes?.map((cause) => cause.field)).toContain(field);
 });
 
 it('a write of an unchanged status keeps the version', async () => {

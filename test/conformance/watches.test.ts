@@ -198,3 +198,14 @@ it('a watch of one namespace sends no events of another', async () => {
 function summary({ type, object }: WatchEvent): string {
   return `${type} ${object.metadata?.name} ${object.spec?.size ?? object.metadata?.generation}`;
 }
+
+it.each(['True', '1', ''])('a watch is asked for by the value "%s", as clients in Python do', async (watch) => {
+  const { ns } = await createGadget();
+  await using stream = await wire.watch(gadgets(ns), { watch });
+  expect(await stream.next()).toMatchObject({ type: 'ADDED' });
+});
+
+it('the value False asks for a list', async () => {
+  const { ns } = await createGadget();
+  expect((await wire.get(gadgets(ns), { watch: 'False' })).body.kind).toBe('GadgetList');
+});

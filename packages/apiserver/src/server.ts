@@ -13,6 +13,7 @@ import { answering } from './http/answering.ts';
 import { carryOut, createFaults, type Fault } from './http/faults.ts';
 import { createHandler, type RequestRecord } from './http/handler.ts';
 import { createUpgrades } from './http/upgrades.ts';
+import { isSet } from './query.ts';
 import { createRegistry } from './registry/registry.ts';
 import { publishedSchemas } from './schema/builtins.ts';
 import { createRules } from './schema/rules.ts';
@@ -123,7 +124,7 @@ export async function startApiServer({
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       return;
     }
-    const watch = /[?&]watch=(true|1)/.test(url.search);
+    const watch = isSet(url.searchParams, 'watch') === true;
     if (watch) {
       const disconnect = (): void => void response.destroy();
       streams.add(disconnect);

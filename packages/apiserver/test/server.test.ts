@@ -178,3 +178,12 @@ it('with workloads a Job runs as many pods as it asks for, some at a time, and i
   await expect.poll(status).toMatchObject({ succeeded: 3, conditions: [{}, { type: 'Complete', status: 'True' }] });
   expect((await wire.get('/api/v1/namespaces/default/pods')).body.items).toHaveLength(3);
 });
+
+it('with workloads the pod of a Job of another group runs', async () => {
+  const { wire } = await start({ workloads: true });
+  const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'main' }] };
+  const ownerReferences = [{ apiVersion: 'batch.example.org/v1', kind: 'Job', name: 'one', uid: '1' }];
+  await wire.post('/api/v1/namespaces/default/pods', { metadata: { name: 'one', ownerReferences }, spec });
+  const status = async () => (await wire.get('/api/v1/namespaces/default/pods/one')).body.status;
+  await expect.poll(status).toMatchObject({ phase: 'Running' });
+});

@@ -33,11 +33,18 @@ export function childrenIn(scope: Scope): Pick<UntypedContext, 'apply' | 'applyA
       count(kind, counts);
       return object;
     },
-    applyAll: async (kind, desired, given = {}) => {
+    applyAll: async (kind, desired, { prune = true, exact, recreate, adopt, onChange } = {}) => {
+      const desiredOf = (existing: readonly KubeObject[]) => {
+        const kept = new Map<object, KubeObject>(existing.map((one) => [one, one]));
+        return desired(existing).map((child) => kept.get(child) ?? toDesired(child));
+      };
       const request = {
-        ...given,
         ...childKind(scope, kind),
-        prune: given.prune ?? true,
+        prune,
+        exact,
+        recreate,
+        adopt,
+        onChange,
         onEnd: (counts: WriteCounts) => count(kind, counts),
         signal,
         isThorough,
@@ -45,10 +52,7 @@ export function childrenIn(scope: Scope): Pick<UntypedContext, 'apply' | 'applyA
         strays: (message.strays?.objects ?? [])
           .filter(([group, resource]) => group === kind.group && resource === kind.plural)
           .map(toKey),
-        desired: (existing: readonly KubeObject[]) => {
-          const kept = new Map<object, KubeObject>(existing.map((one) => [one, one]));
-          return desired(existing).map((child) => kept.get(child) ?? toDesired(child));
-        },
+        desired: desiredOf,
       };
       return (await unlessDenied(applyAll(client, request))).objects;
     },

@@ -15,8 +15,7 @@ export type ContextDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 's
 export type Scope = ContextDeps & {
   /** Undefined for a mapping function. */
   readonly own: OwnObject | undefined;
-  /** What was done through the context so far (Called). */
-  readonly effects: { readonly events: Map<string, PendingEvent>; writes: number; noops: number };
+  readonly effects: Effects;
 };
 
 /** The object of a reconcile, as it was when the author's code was called, and as it is by now. */
@@ -29,6 +28,15 @@ export type OwnObject = {
    * changed nothing before.
    */
   readonly isThorough: boolean;
+};
+
+/** What was done through a context so far. */
+type Effects = {
+  readonly events: Map<string, PendingEvent>;
+  /** Writes to children and commands that changed something. */
+  writes: number;
+  /** Applies to children that changed nothing. */
+  noops: number;
 };
 
 /** Returns the object of a context. Throws TypeError for a mapping function, which has none. */

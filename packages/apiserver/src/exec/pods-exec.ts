@@ -3,6 +3,7 @@
 import { type Exchange, type HttpResponse, writerOf } from '../http/exchange.ts';
 import type { Route } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
+import { isSet } from '../query.ts';
 import { collectionSubject } from '../registry/resource.ts';
 import { admit, findObject, type ServerState } from '../server-state.ts';
 import { badRequest, methodNotAllowed, notFound, StatusError } from '../status-error.ts';
@@ -27,14 +28,14 @@ function readExec(state: ServerState, route: Route, exchange: Exchange): Request
   const pod = findObject(state, { resource, namespace, name });
   if (pod === undefined) throw notFound(collectionSubject(resource), name);
   const { running, ...target } = execTarget(pod, query.get('container') ?? '');
-  const streams = { stdout: isTrue(query.get('stdout')), stderr: isTrue(query.get('stderr')) };
-  const error = kubeletError(target.container, { running, ...streams, stdin: isTrue(query.get('stdin')) });
+  const streams = { stdout: isSet(query, 'stdout') === true, stderr: isSet(query, 'stderr') === true };
+  const error = kubeletError(target.container, { running, ...streams, stdin: isSet(query, 'stdin') === true });
   return error ?? { ...target, ...streams, namespace, pod: name, command: query.getAll('command') };
 }
 
 /** The object of the request for admission policies. Unset fields are absent. */
 function execOptions(query: URLSearchParams): JsonObject {
-  const set = ['stdin', 'stdout', 'stderr', 'tty'].filter((name) => isTrue(query.get(name)));
+  const set = ['stdin', 'stdout', 'stderr', 'tty'].filter((name) => isSet(query, name));
   const container = query.get('container') ?? '';
   return {
     apiVersion: 'v1',
@@ -76,9 +77,4 @@ export function kubeletError(
   if (!request.running) return { status: 500, body: `container not found (${JSON.stringify(container)})` };
   if (request.stdin || request.stdout || request.stderr) return undefined;
   return { status: 400, body: 'you must specify at least 1 of stdin, stdout, stderr' };
-}
-
-/** Reads a boolean query parameter as kube-apiserver does: every value except `0` and `false` is true. */
-function isTrue(value: string | null): boolean {
-  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }

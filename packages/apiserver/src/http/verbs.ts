@@ -2,6 +2,7 @@
 // returns one response. Watches are in watch-stream.ts, because their response is a stream.
 import { handleExec, isExec } from '../exec/pods-exec.ts';
 import { getList, getString, isObject, type JsonObject } from '../json.ts';
+import { isSet } from '../query.ts';
 import { listObjects } from '../read/list.ts';
 import { acceptedView } from '../read/media-type.ts';
 import { type MediaType, presentList, presentObject } from '../read/present.ts';
@@ -116,7 +117,7 @@ async function handleObject(
         const patched = patchObject(state, target, subresource, { contentType, text }, options);
         return { status: 200, body: presentObject(patched, mediaType) };
       }
-      const force = exchange.query.get('force') === 'true';
+      const force = isSet(exchange.query, 'force') === true;
       const { object, created } = serverSideApply(state, target, subresource, text, force, options);
       return { status: created ? 201 : 200, body: presentObject(object, mediaType) };
     }
@@ -188,7 +189,7 @@ async function handleScale(
   const options = writeOptions(exchange, 'PatchOptions');
   const text = (await exchange.bytes()).toString();
   if (contentType === applyPatchType) {
-    const force = exchange.query.get('force') === 'true';
+    const force = isSet(exchange.query, 'force') === true;
     return { status: 200, body: applyScale(state, target, paths, { text, force }, options) };
   }
   requireNoForce(exchange.query);

@@ -3,6 +3,7 @@
 // kind. A client that reads too slowly is disconnected.
 import type { ServerResponse } from 'node:http';
 import { sameJson } from '../json.ts';
+import { isSet } from '../query.ts';
 import { parseSelection } from '../read/selection.ts';
 import { startWatch, type WatchEventJson } from '../read/watch.ts';
 import { definitionsCollection } from '../registry/registry.ts';
@@ -77,5 +78,5 @@ function onRedefinition(store: Store, { custom, plural, group }: ApiResource, on
 
 /** Returns whether a request is a watch. */
 export function isWatch({ method, query }: Exchange): boolean {
-  return method === 'GET' && ['true', '1'].includes(query.get('watch') ?? '');
+  return method === 'GET' && isSet(query, 'watch') === true;
 }

@@ -2,6 +2,7 @@
 // sent. http/watch-stream.ts writes them to the connection, one JSON object a line.
 import type { JsonObject } from '../json.ts';
 import type { ApiObject } from '../object.ts';
+import { isSet } from '../query.ts';
 import { collectionOf } from '../registry/resource.ts';
 import { expired, statusOf } from '../status-error.ts';
 import type { Store, StoreChange } from '../store/store.ts';
@@ -41,8 +42,8 @@ export function startWatch(
 ): WatchConnection {
   const collection = collectionOf(mediaType.resource);
   const requested = query.get('resourceVersion') ?? '';
-  const initial = query.get('sendInitialEvents');
-  const bookmarks = query.get('allowWatchBookmarks') === 'true';
+  const initial = isSet(query, 'sendInitialEvents');
+  const bookmarks = isSet(query, 'allowWatchBookmarks') === true;
   requireValidOptions(query, initial);
   let first = true;
   const sendEvent = (type: string, object: ApiObject): void => {
@@ -59,7 +60,7 @@ export function startWatch(
   };
 
   let since = parseListVersion(requested);
-  const withInitialEvents = initial === 'true' || (initial === null && since === 0);
+  const withInitialEvents = initial ?? since === 0;
   if (!withInitialEvents && since > 0 && since < store.oldest()) {
     const status = statusOf(expired(`too old resource version: ${since} (${store.oldest()})`));
     send({ type: 'ERROR', object: status });
@@ -69,7 +70,7 @@ export function startWatch(
   if (withInitialEvents) {
     for (const object of store.list(collection, selection.namespace))
       if (selection.matches(object)) sendEvent('ADDED', object);
-    if (initial === 'true' && bookmarks) send(bookmark(initialEventsEnd));
+    if (initial === true && bookmarks) send(bookmark(initialEventsEnd));
     since = store.version();
   } else if (since === 0) {
     since = store.version();
@@ -84,11 +85,11 @@ export function startWatch(
   return { bookmark, bookmarks, close };
 }
 
-function requireValidOptions(query: URLSearchParams, initial: string | null): void {
+function requireValidOptions(query: URLSearchParams, initial: boolean | undefined): void {
   const match = query.get('resourceVersionMatch') ?? '';
-  if (initial !== null && match !== 'NotOlderThan')
+  if (initial !== undefined && match !== 'NotOlderThan')
     throw forbiddenMatch('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
-  if (initial === null && match !== '')
+  if (initial === undefined && match !== '')
     throw forbiddenMatch('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
 }
 

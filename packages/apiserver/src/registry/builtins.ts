@@ -1,6 +1,7 @@
 // The built-in kinds of this server: those that Outrigger's client, kubectl, the sample controllers and the controllers
 // of users use. What a write fills in is in builtin-defaults.ts, and what it refuses in apiserver/checks.
 import { checkContent } from '../checks/check-content.ts';
+import { checkLoadBalancer } from '../checks/network-rules.ts';
 import { checkPodUpdate } from '../checks/pod-update.ts';
 import { isApiObject } from '../object.ts';
 import type { BuiltinSchemas } from '../schema/builtins.ts';
@@ -50,10 +51,10 @@ io.k8s.api.rbac.v1 rbac.authorization.k8s.io
   RoleBinding rolebindings - segment
   ClusterRoleBinding clusterrolebindings - segment cluster
 io.k8s.api.admissionregistration.v1 admissionregistration.k8s.io
-  ValidatingAdmissionPolicy validatingadmissionpolicies - cluster status spec
-  ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings - cluster spec
+  ValidatingAdmissionPolicy validatingadmissionpolicies - cluster status spec versioned
+  ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings - cluster spec versioned
 io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1 apiextensions.k8s.io
-  CustomResourceDefinition customresourcedefinitions crd,crds cluster status spec
+  CustomResourceDefinition customresourcedefinitions crd,crds cluster status spec versioned
 io.k8s.api.batch.v1 batch
   Job jobs - all status spec deleted
   CronJob cronjobs cj all status spec
@@ -81,8 +82,16 @@ const eventFields = [
 const further: Readonly<Record<string, Partial<ApiResource>>> = {
   Namespace: { nameError: namespaceNameError, selectable: ['status.phase'] },
   Secret: { selectable: ['type'] },
-  Service: { nameError: namespaceNameError, selectable: ['spec.clusterIP', 'spec.type'] },
+  Service: {
+    nameError: namespaceNameError,
+    selectable: ['spec.clusterIP', 'spec.type'],
+    checkStatus: checkLoadBalancer,
+  },
+  Ingress: { checkStatus: checkLoadBalancer },
+  Deployment: { statusKeeps: ['labels'] },
+  ValidatingAdmissionPolicy: { statusKeeps: 'all' },
   Pod: {
+    statusKeeps: ['ownerReferences'],
     connects: [{ name: 'exec', kind: 'PodExecOptions' }],
     selectable: [
       ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'],
@@ -168,6 +177,7 @@ function resourceOf(
       return schemas.resolved(schemaName);
     },
     status: has('status'),
+    statusKeeps: [],
     ...(has('scale') ? { scale } : {}),
     generation: has('annotations')
       ? 'spec-and-annotations'

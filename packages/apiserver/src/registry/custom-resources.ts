@@ -1,8 +1,8 @@
 // Converts a CustomResourceDefinition to ApiResources: one for each served version.
 import { getIn, getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
 import { type ApiObject, isApiObject } from '../object.ts';
-import { fillDefaults } from '../schema/prune.ts';
-import type { Schema } from '../schema/schema.ts';
+import { fillDefaults, prune } from '../schema/prune.ts';
+import { anythingSchema, type Schema } from '../schema/schema.ts';
 import { nameColumn, pathColumn, plainColumns } from './columns.ts';
 import { byVersionPriority } from './names.ts';
 import type { ApiResource, ScalePaths } from './resource.ts';
@@ -11,14 +11,16 @@ import type { ApiResource, ScalePaths } from './resource.ts';
 export function customResources(definition: ApiObject, objectMeta: Schema): ApiResource[] {
   const spec = getMap(definition, 'spec');
   const names = getMap(spec, 'names');
-  return getList(spec, 'versions')
-    .filter(isObject)
+  const versions = getList(spec, 'versions').filter(isObject);
+  const storage = versions.find((version) => version.storage === true) ?? {};
+  const toStored = pruner(`${getString(spec, 'group')}/${getString(storage, 'name')}`, schemaOf(storage, objectMeta));
+  return versions
     .filter(({ served }) => served === true)
     .map((version): ApiResource => {
       const subresources = getMap(version, 'subresources');
       const scale = scalePaths(subresources.scale);
       const columns = getList(version, 'additionalPrinterColumns');
-      const schema = objectSchema(getMap(version, 'schema', 'openAPIV3Schema'), objectMeta);
+      const schema = schemaOf(version, objectMeta);
       return {
         group: getString(spec, 'group'),
         version: getString(version, 'name'),
@@ -32,7 +34,9 @@ export function customResources(definition: ApiObject, objectMeta: Schema): ApiR
         custom: true,
         schema,
         complete: completer(schema),
+        ...(version === storage ? {} : { toStored }),
         status: subresources.status !== undefined,
+        statusKeeps: 'all',
         ...(scale === undefined ? {} : { scale }),
         generation: 'content',
         columns: columns.length === 0 ? plainColumns : [nameColumn, ...columns.map(pathColumn)],
@@ -66,25 +70,40 @@ function texts(object: JsonObject, field: string): string[] {
  * Returns the schema of a whole object: the declared schema, with apiVersion, kind and metadata. The JSON needs no
  * further checks, because the definition was validated when it was stored.
  */
-function objectSchema(source: JsonObject, objectMeta: Schema): Schema {
-  const schema: Schema = JSON.parse(JSON.stringify(source));
+function schemaOf(version: JsonObject, objectMeta: Schema): Schema {
+  const schema: Schema = JSON.parse(JSON.stringify(getMap(version, 'schema', 'openAPIV3Schema')));
   const text: Schema = { type: 'string' };
   return { ...schema, properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMeta } };
 }
 
-/** Returns a function that fills in defaults. The result is cached for each stored object. */
+/**
+ * Returns a function that drops what the schema does not have, and fills in its defaults: the object may be stored in
+ * another version, or by a former schema. The result is cached for each stored object.
+ */
 function completer(schema: Schema): (object: ApiObject) => ApiObject {
   const completed = new WeakMap<ApiObject, ApiObject>();
-  const { metadata: _, ...properties } = schema.properties ?? {};
-  const content = { ...schema, properties };
+  const content = withAnyMetadata(schema);
   return (object) => {
     const found = completed.get(object);
     if (found !== undefined) return found;
-    const filled = fillDefaults(object, content);
+    const filled = fillDefaults(prune(object, content).value, content);
     const complete = isApiObject(filled) ? filled : object;
     completed.set(object, complete);
     return complete;
   };
+}
+
+/** Returns a function that drops what the storage version does not have (conversion strategy None). */
+function pruner(apiVersion: string, schema: Schema): (object: ApiObject) => ApiObject {
+  const content = withAnyMetadata(schema);
+  return (object) => {
+    const kept = prune(object, content).value;
+    return { ...(isApiObject(kept) ? kept : object), apiVersion };
+  };
+}
+
+function withAnyMetadata(schema: Schema): Schema {
+  return { ...schema, properties: { ...schema.properties, metadata: anythingSchema } };
 }
 
 function scalePaths(declared: Json | undefined): ScalePaths | undefined {

@@ -45,6 +45,8 @@ export type ApiResource = {
   /** Name of the schema in the built-in OpenAPI document. Custom kinds have none. */
   readonly schemaName?: string;
   readonly status: boolean;
+  /** The metadata that a write to /status leaves as it is. It writes the rest, as an update of the object does. */
+  readonly statusKeeps: 'all' | readonly string[];
   readonly scale?: ScalePaths;
   /** Subresources with the verb CONNECT, such as `pods/exec`. */
   readonly connects?: readonly { readonly name: string; readonly kind: string }[];
@@ -76,8 +78,11 @@ export type ApiResource = {
   /** Fills in the fields that the server sets. */
   prepare?(object: ApiObject, old: ApiObject | undefined): ApiObject;
   check?: Check;
-  /** Fills in the defaults of the current schema, which can have changed since the object was stored. */
+  checkStatus?: Check;
+  /** Gives a stored object the fields and the defaults of this version, as its schema is now. */
   complete?(object: ApiObject): ApiObject;
+  /** Gives an object the fields of the version in which the kind is stored, if that is another one. */
+  toStored?(object: ApiObject): ApiObject;
 };
 
 /** Returns the apiVersion of a resource. */
@@ -101,8 +106,8 @@ export function kindSubject({ group, kind }: ApiResource): { group: string; kind
 }
 
 /**
- * Converts a stored object to one version of its kind. Versions differ only in apiVersion, an alias also in field
- * names.
+ * Converts a stored object to one version of its kind: to its apiVersion and its fields, and an alias to its names of
+ * them.
  */
 export function convertToVersion(object: ApiObject, resource: ApiResource): ApiObject {
   const apiVersion = apiVersionOf(resource);
@@ -113,8 +118,8 @@ export function convertToVersion(object: ApiObject, resource: ApiResource): ApiO
 }
 
 /** Converts an object to its stored form. */
-export function asStored(object: ApiObject, { alias }: Pick<ApiResource, 'alias'>): ApiObject {
-  if (alias === undefined) return object;
+export function asStored(object: ApiObject, { alias, toStored }: Pick<ApiResource, 'alias' | 'toStored'>): ApiObject {
+  if (alias === undefined) return toStored?.(object) ?? object;
   return { ...renameFields(object, new Map(Object.entries(alias.fields))), apiVersion: alias.apiVersion };
 }
 

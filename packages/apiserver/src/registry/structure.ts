@@ -3,7 +3,8 @@
 import { invalid } from '../checks/rule.ts';
 import { getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
 import { isPattern } from '../schema/pattern.ts';
-import { ruleError } from '../schema/rule-fields.ts';
+import { prune } from '../schema/prune.ts';
+import { isTransition, ruleError } from '../schema/rule-fields.ts';
 import { fieldSchema, type Schema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
@@ -22,7 +23,8 @@ export function checkStructure(source: JsonObject, path: string): StatusCause[] 
   return checkNode(source, path, true);
 }
 
-function checkNode(source: JsonObject, path: string, root: boolean): StatusCause[] {
+/** `apart` is the path of the list without keys around the node: nothing in it has an older self. */
+function checkNode(source: JsonObject, path: string, root: boolean, apart = ''): StatusCause[] {
   const schema = schemaOf(source, root);
   const typeOptional =
     source['x-kubernetes-int-or-string'] === true || source['x-kubernetes-preserve-unknown-fields'] === true;
@@ -31,16 +33,14 @@ function checkNode(source: JsonObject, path: string, root: boolean): StatusCause
     causes.push(statusCause.required(`${path}.type`, 'must not be empty for specified object fields'));
   }
   causes.push(...checkKeywords(source, path), ...checkListType(source, path));
+  causes.push(...['allOf', 'anyOf', 'oneOf', 'not'].flatMap((field) => checkChoices(source, field, path)));
   if (source.default !== undefined) {
+    if (prune(source.default, schema).unknown.length > 0)
+      causes.push(invalid(`${path}.default`, source.default, 'must not have unknown fields'));
     causes.push(...validate(source.default, undefined, schema, { path: '', root: `${path}.default` }));
   }
-  for (const [index, rule] of getList(source, 'x-kubernetes-validations').entries()) {
-    const error = ruleError(getString(rule, 'rule'), schema);
-    const at = `${path}.x-kubernetes-validations[${index}]`;
-    if (error !== undefined) causes.push(invalid(`${at}.rule`, rule, `compilation failed: ERROR: ${error}`));
-    const fieldPath = getString(rule, 'fieldPath');
-    if (!isFieldPath(fieldPath, schema)) causes.push(invalid(`${at}.fieldPath`, fieldPath, 'must be a valid path'));
-  }
+  for (const [index, rule] of getList(source, 'x-kubernetes-validations').entries())
+    causes.push(...checkRule(getMap(rule), schema, `${path}.x-kubernetes-validations[${index}]`, apart));
   const children: [string, Json | undefined][] = [
     ...Object.entries(getMap(source, 'properties')).map(([name, value]): [string, Json] => [
       `properties[${name}]`,
@@ -51,7 +51,9 @@ function checkNode(source: JsonObject, path: string, root: boolean): StatusCause
   ];
   for (const [step, value] of children) {
     if (!isObject(value)) continue;
-    if (!(root && step === 'properties[metadata]')) causes.push(...checkNode(value, `${path}.${step}`, false));
+    const isApart = step === 'items' && source['x-kubernetes-list-type'] !== 'map';
+    const without = apart === '' && isApart ? path : apart;
+    if (!(root && step === 'properties[metadata]')) causes.push(...checkNode(value, `${path}.${step}`, false, without));
     else if (Object.keys(getMap(value, 'properties')).some((name) => name !== 'name' && name !== 'generateName')) {
       const detail = 'must not specify anything other than name and generateName, but metadata is implicitly specified';
       causes.push(statusCause.forbidden(`${path}.${step}`, detail));
@@ -69,6 +71,42 @@ function isFieldPath(fieldPath: string, schema: Schema): boolean {
     if (at === undefined) return false;
   }
   return true;
+}
+
+function checkRule(rule: JsonObject, schema: Schema, at: string, apart: string): StatusCause[] {
+  const { optionalOldSelf } = rule;
+  const [text, fieldPath] = [getString(rule, 'rule'), getString(rule, 'fieldPath')];
+  const causes: StatusCause[] = [];
+  if (optionalOldSelf !== undefined && !isTransition(text))
+    causes.push(invalid(`${at}.optionalOldSelf`, optionalOldSelf, 'may not be set if oldSelf is not used in rule'));
+  if (apart !== '' && isTransition(text)) {
+    const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${apart}`;
+    causes.push(invalid(`${at}.rule`, text, detail));
+  }
+  const error = ruleError(text, schema);
+  if (error !== undefined) causes.push(invalid(`${at}.rule`, rule, `compilation failed: ERROR: ${error}`));
+  if (!isFieldPath(fieldPath, schema)) causes.push(invalid(`${at}.fieldPath`, fieldPath, 'must be a valid path'));
+  return causes;
+}
+
+const onlyOutside: readonly string[] = ['type', 'default', 'title', 'description', 'nullable', 'additionalProperties'];
+
+/** Checks that alternatives only restrict a value. An int-or-string may name its two types. */
+function checkChoices(source: JsonObject, field: string, path: string): StatusCause[] {
+  if (source['x-kubernetes-int-or-string'] === true) return [];
+  const [given, at] = [source[field], `${path}.${field}`];
+  if (isObject(given)) return checkRestriction(given, at);
+  return getList(source, field).flatMap((one, index) => checkRestriction(getMap(one), `${at}[${index}]`));
+}
+
+function checkRestriction(one: JsonObject, path: string): StatusCause[] {
+  const below = Object.entries(getMap(one, 'properties'));
+  return [
+    ...onlyOutside
+      .filter((keyword) => one[keyword] !== undefined)
+      .map((keyword) => statusCause.forbidden(`${path}.${keyword}`, 'must be empty to be structural')),
+    ...below.flatMap(([name, schema]) => checkRestriction(getMap(schema), `${path}.properties[${name}]`)),
+  ];
 }
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];

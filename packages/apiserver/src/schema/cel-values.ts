@@ -34,6 +34,7 @@ export function toCel(value: Json, schema: Schema): CelInput {
   }
   if (typeof value === 'number') return schema.type !== 'number' && Number.isInteger(value) ? BigInt(value) : value;
   if (typeof value === 'string' && schema.format === 'date-time') return textAs(timestampOf, value);
+  if (typeof value === 'string' && schema.format === 'date') return textAs(timestampOf, `${value}T00:00:00Z`, value);
   if (typeof value === 'string' && schema.format === 'duration') return textAs(durationOf, value);
   return value;
 }
@@ -45,7 +46,7 @@ function escapeField(field: string): string {
 }
 
 /** Converts a text by a CEL function, so that CEL creates its own types. An invalid text stays a string. */
-function textAs(convert: ReturnType<typeof plan>, text: string): CelInput {
+function textAs(convert: ReturnType<typeof plan>, text: string, given = text): CelInput {
   const result = convert({ text });
-  return isCelError(result) ? text : result;
+  return isCelError(result) ? given : result;
 }

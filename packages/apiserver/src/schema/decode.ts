@@ -98,12 +98,7 @@ function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
     case 'string':
       if (schema.format === 'byte' && isList(value) && value.length === 0) return '';
       if (typeof value !== 'string') throw mismatch(value, kind, path, 'string');
-      if (schema.format === 'date-time' && (violatesFormat(value, 'date-time') || isNoMicroTime(value, schema))) {
-        throw new DecodeError(
-          `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ` +
-            `${JSON.stringify(value)} as "2006"`,
-        );
-      }
+      if (schema.format === 'date-time') return time(value, schema);
       if (schema.format === 'byte' && violatesFormat(value, 'byte')) {
         throw new DecodeError(`illegal base64 data at input byte ${value.search(/[^A-Za-z0-9+/]/)}`);
       }
@@ -124,9 +119,20 @@ function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
   }
 }
 
-/** A time with microseconds has exactly six digits (RFC3339Micro), as that of a Lease. */
-function isNoMicroTime(value: string, { typeName }: Schema): boolean {
-  return typeName === 'MicroTime' && !/\.\d{6}([Zz]|[+-]\d\d:\d\d)$/.test(value);
+/**
+ * Reads a time as it is stored: in UTC, and in whole seconds, or as that of a Lease with exactly six digits
+ * (RFC3339Micro).
+ */
+function time(text: string, { typeName }: Schema): string {
+  const isMicro = typeName === 'MicroTime';
+  const [, seconds = '', fraction = '', zone = ''] = /^(.{19})(\.\d+)?(.*)$/.exec(text) ?? [];
+  if (violatesFormat(text, 'date-time') || (isMicro && !/^\.\d{6}$/.test(fraction))) {
+    throw new DecodeError(
+      `parsing time ${JSON.stringify(text)} as "2006-01-02T15:04:05Z07:00": cannot parse ` +
+        `${JSON.stringify(text)} as "2006"`,
+    );
+  }
+  return new Date(`${seconds}${zone}`).toISOString().replace('.000', isMicro ? fraction : '');
 }
 
 function mismatch(value: Json, kind: string, path: string, type: string): DecodeError {

@@ -21,6 +21,11 @@ export function ruleError(rule: string, schema: Schema): string | undefined {
   return first === undefined ? undefined : `undefined field '${first}'`;
 }
 
+/** Returns whether a rule compares a value with the one before an update. */
+export function isTransition(rule: string): boolean {
+  return /\boldSelf\b/.test(rule);
+}
+
 /**
  * Returns the possible names of each function that a rule calls, such as `['sets.contains', 'contains']`, without
  * operators. A rule that cannot be parsed has none.

@@ -11,7 +11,7 @@ import { networkFunctions } from './network-functions.ts';
 import { optionalMethods } from './optionals.ts';
 import { parseRule } from './parse-rule.ts';
 import { quantityFunctions } from './quantity-functions.ts';
-import { callsOf } from './rule-fields.ts';
+import { callsOf, isTransition } from './rule-fields.ts';
 import { fieldSchema, type Schema, type ValidationRule } from './schema.ts';
 import { textFunctions } from './text-functions.ts';
 import { matchByKey } from './validate.ts';
@@ -84,7 +84,7 @@ export function createRules(): Rules {
     schema: Schema,
     path: string,
   ): StatusCause[] => {
-    const transition = /\boldSelf\b/.test(rule.rule);
+    const transition = isTransition(rule.rule);
     const isOptional = rule.optionalOldSelf === true;
     if (transition && old === undefined && !isOptional) return [];
     if (!transition && old !== undefined && sameJson(old, value)) return [];

@@ -24,6 +24,7 @@ type Texts = Record<string, string>;
 type Condition = { type: string; status: string; reason?: string; message?: string; lastTransitionTime?: string };
 type Share = number | string;
 
+export type Owner = { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean };
 export type WorkloadObject = {
   metadata: {
     name: string;
@@ -35,7 +36,7 @@ export type WorkloadObject = {
     deletionTimestamp?: string;
     labels?: Texts;
     annotations?: Texts;
-    ownerReferences?: { name: string; kind: string; uid: string; controller?: boolean }[];
+    ownerReferences?: Owner[];
   };
 };
 export type Selector = {

@@ -1,7 +1,7 @@
 // The kubelet's part of a pod's status, without containers: running, ready, and an address of its own. All addresses of
 // the loopback network respond on Linux, so a process on this machine can stand for the program in a pod.
 import type { WorkloadCluster } from './cluster.ts';
-import { isReady, jobs, type Pod, persistentVolumeClaims, pods, type WorkloadKey } from './objects.ts';
+import { isReady, jobs, type Owner, type Pod, persistentVolumeClaims, pods, type WorkloadKey } from './objects.ts';
 
 /** Returns a new address on each call. */
 export type Addresses = () => string;
@@ -30,7 +30,8 @@ export async function startPod(
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || pod.status?.podIP !== undefined) return;
   if (pod.status?.phase !== undefined && pod.status.phase !== 'Pending') return;
   // Nothing runs, so the program of a Job has ended.
-  if (pod.metadata.ownerReferences?.some(({ kind }) => kind === jobs.kind) === true) {
+  const isJob = (owner: Owner) => owner.kind === jobs.kind && owner.apiVersion === jobs.apiVersion;
+  if (pod.metadata.ownerReferences?.some(isJob) === true) {
     await cluster.replaceStatus(pods, pod, { ...pod, status: { ...pod.status, phase: 'Succeeded' } });
     return;
   }

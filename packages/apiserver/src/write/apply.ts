@@ -92,8 +92,10 @@ function readConfig(text: string, target: ObjectTarget, subresource: string): Ap
     throw badRequest('metadata.managedFields must be nil');
   }
   const content = subresource === '' ? withoutStatus(sent, resource) : onlyStatus(sent);
-  const ignored = Object.keys(metadata).filter((field) => !['name', 'namespace', 'resourceVersion'].includes(field));
-  const kept = subresource === '' ? metadata : omitFields(metadata, ...ignored);
+  const { statusKeeps } = resource;
+  const others = Object.keys(metadata).filter((field) => !['name', 'namespace', 'resourceVersion'].includes(field));
+  const ignored = subresource === '' ? [] : statusKeeps === 'all' ? others : statusKeeps;
+  const kept = omitFields(metadata, ...ignored, ...(resource.namespaced ? [] : ['namespace']));
   const config = { ...content, apiVersion, kind: resource.kind, metadata: kept };
   if (!isApiObject(config)) throw badRequest('error decoding YAML');
   // Throws if name or namespace differ from the URL. Only the apply that creates an object needs a name.

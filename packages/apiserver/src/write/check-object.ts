@@ -31,7 +31,7 @@ export function checkObject(
   const causes: StatusCause[] =
     old === undefined ? checkNewMetadata(object, resource) : checkChangedMetadata(object, old, resource);
   if (resource.custom) causes.push(...checkCustom({ rules }, object, old, resource, subresource));
-  else if (subresource !== 'status') causes.push(...(resource.check?.(object, old) ?? []));
+  else causes.push(...((subresource === 'status' ? resource.checkStatus : resource.check)?.(object, old) ?? []));
   if (causes.length > 0) throw invalid(kindSubject(resource), object.metadata.name ?? '', causes);
 }
 

@@ -6,12 +6,15 @@ import { getList } from '../json.ts';
 import { type ApiObject, type StoredOwnerReference, withMetadata } from '../object.ts';
 import { cleanupFinalizer } from '../registry/definition.ts';
 import { definitionsCollection } from '../registry/registry.ts';
+import { type ApiResource, apiVersionOf, collectionOf } from '../registry/resource.ts';
 import { type ServerState, theServer } from '../server-state.ts';
 import type { StoreChange } from '../store/store.ts';
 import { type DeleteRequest, deleteObject, foregroundFinalizer, orphanFinalizer } from './delete.ts';
 
 const backgroundDelete: DeleteRequest = { ...theServer, propagation: 'Background', uid: '', resourceVersion: '' };
 const namespacesCollection = '/namespaces';
+
+type OwnerState = 'kept' | 'gone' | 'waiting' | 'unknown';
 
 /** An object and its collection. */
 type StoredObject = {
@@ -58,6 +61,30 @@ export function startCollector(state: ServerState): () => void {
     const remaining = (live.metadata.ownerReferences ?? []).filter((owner) => !isRemoved(owner));
     put(item, withMetadata(live, { ownerReferences: remaining.length === 0 ? undefined : remaining }));
   };
+  const kinds = new Map<string, ApiResource>();
+  const resourceOf = ({ apiVersion, kind }: StoredOwnerReference): ApiResource | undefined => {
+    const id = `${apiVersion} ${kind}`;
+    const served = registry.all().find((one) => apiVersionOf(one) === apiVersion && one.kind === kind);
+    // The objects of a kind that has gone are looked up as they were.
+    if (served !== undefined) kinds.set(id, served);
+    return kinds.get(id);
+  };
+  /**
+   * The owner of a dependent: it stays, is gone, or waits for the deletion of its dependents. It is looked up by all
+   * that the reference says, in the namespace of the dependent. Unknown are one of a kind that is not served, and one
+   * that would need a namespace which the dependent does not have: nothing is deleted for these
+   * (garbagecollector.go, isDangling and attemptToDeleteItem).
+   */
+  const stateOf = ({ metadata }: ApiObject, owner: StoredOwnerReference): OwnerState => {
+    const resource = resourceOf(owner);
+    const { namespace } = metadata;
+    if (resource === undefined || (resource.namespaced && namespace === undefined)) return 'unknown';
+    const place = resource.namespaced ? (namespace ?? '') : '';
+    const found = store.get(collectionOf(resource), { namespace: place, name: owner.name });
+    if (found === undefined || found.metadata.uid !== owner.uid) return 'gone';
+    const { deletionTimestamp, finalizers = [] } = found.metadata;
+    return deletionTimestamp !== undefined && finalizers.includes(foregroundFinalizer) ? 'waiting' : 'kept';
+  };
   const dependentsOf = (uid: string): StoredObject[] => [...(dependents.get(uid)?.values() ?? [])];
 
   const collect = (item: StoredObject): void => {
@@ -68,20 +95,15 @@ export function startCollector(state: ServerState): () => void {
       return;
     }
     const { deletionTimestamp, finalizers = [], ownerReferences: owners = [] } = live.metadata;
-    // An owner reference has no namespace: the owner is in the same namespace, or is cluster-scoped.
-    const isGone = (owner: StoredOwnerReference): boolean => {
-      const { namespace = live.metadata.namespace } = uids.get(owner.uid)?.object.metadata ?? {};
-      return !uids.has(owner.uid) || namespace !== live.metadata.namespace;
-    };
-    const deletesDependents = (owner: StoredOwnerReference): boolean =>
-      uids.get(owner.uid)?.object.metadata.finalizers?.includes(foregroundFinalizer) === true;
     if (owners.length > 0 && deletionTimestamp === undefined) {
-      if (owners.every((owner) => isGone(owner) || deletesDependents(owner))) {
-        const foreground = owners.some(deletesDependents) && dependentsOf(uid).length > 0;
+      const states = owners.map((owner) => stateOf(live, owner));
+      if (states.includes('unknown')) return;
+      if (!states.includes('kept')) {
+        const foreground = states.includes('waiting') && dependentsOf(uid).length > 0;
         remove(item, foreground ? { ...backgroundDelete, propagation: 'Foreground' } : backgroundDelete);
-        return;
+      } else if (states.some((state) => state !== 'kept')) {
+        removeOwners(item, (owner) => stateOf(live, owner) !== 'kept');
       }
-      if (owners.some(isGone)) removeOwners(item, isGone);
     }
     if (deletionTimestamp === undefined) return;
     if (finalizers.includes(orphanFinalizer)) {
@@ -132,7 +154,12 @@ export function startCollector(state: ServerState): () => void {
   const onChange = ({ type, collection, object, previous }: StoreChange): void => {
     const item = { collection, object };
     const uid = object.metadata.uid ?? '';
-    for (const owner of previous?.metadata.ownerReferences ?? []) dependents.get(owner.uid)?.delete(uid);
+    for (const owner of previous?.metadata.ownerReferences ?? []) {
+      dependents.get(owner.uid)?.delete(uid);
+      // A terminating owner waits until this object is deleted, or is its dependent no more.
+      const ownerObject = uids.get(owner.uid);
+      if (isTerminating(ownerObject)) queue(ownerObject);
+    }
     if (type === 'DELETED') uids.delete(uid);
     else {
       uids.set(uid, item);
@@ -144,11 +171,7 @@ export function startCollector(state: ServerState): () => void {
     const { ownerReferences = [], deletionTimestamp } = object.metadata;
     if (ownerReferences.length > 0 || deletionTimestamp !== undefined || dependents.has(uid)) queue(item);
     if (type !== 'DELETED') return;
-    // Terminating owners, a terminating namespace and a terminating definition wait for the deletion of this object.
-    for (const owner of ownerReferences) {
-      const ownerObject = uids.get(owner.uid);
-      if (isTerminating(ownerObject)) queue(ownerObject);
-    }
+    // A terminating namespace and a terminating definition wait for the deletion of this object.
     const namespace = store.get(namespacesCollection, { namespace: '', name: object.metadata.namespace ?? '' });
     if (namespace?.metadata.deletionTimestamp !== undefined)
       queue({ collection: namespacesCollection, object: namespace });

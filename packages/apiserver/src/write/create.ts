@@ -5,6 +5,7 @@ import { type Managed, type Writer, writeManaged } from '../fields/managers.ts';
 import { recordUpdate } from '../fields/record-update.ts';
 import { omitFields } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
+import { definitionsCollection } from '../registry/registry.ts';
 import { type ApiResource, apiVersionOf, collectionSubject } from '../registry/resource.ts';
 import { admit, findObject, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
 import { alreadyExists, forbidden, notFound, StatusError } from '../status-error.ts';
@@ -31,6 +32,7 @@ export function createObject(
 ): ApiObject {
   const { metadata } = object;
   requireNamespace(state, object, resource);
+  if (resource.custom) requireDefinition(state, object, resource);
   const named =
     metadata.name === undefined || metadata.name === '' ? withGeneratedName(state, object, resource) : object;
   const time = timestamp(state.now());
@@ -96,6 +98,14 @@ function requireNamespace(state: ServerState, { metadata }: ApiObject, resource:
     `unable to create new content in namespace ${namespace} because it is being terminated`,
     [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }],
   );
+}
+
+/** Throws a StatusError if the definition of the kind is being deleted. */
+function requireDefinition({ store }: ServerState, { metadata }: ApiObject, resource: ApiResource): void {
+  const definition = store.get(definitionsCollection, { namespace: '', name: `${resource.plural}.${resource.group}` });
+  if (definition?.metadata.deletionTimestamp === undefined) return;
+  const reason = 'create not allowed while custom resource definition is terminating';
+  throw forbidden(collectionSubject(resource), metadata.name ?? '', reason);
 }
 
 function withGeneratedName(state: ServerState, object: ApiObject, resource: ApiResource): ApiObject {

@@ -1,8 +1,9 @@
 // Deletes an object. An object without finalizers is removed immediately. An object with finalizers gets a
 // deletionTimestamp and is removed with its last finalizer.
 
-import { getIn, getMap, getString, type Json } from '../json.ts';
+import { getIn, getMap, getString, type Json, sameJson } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
+import { isSet } from '../query.ts';
 import { cleanupFinalizer } from '../registry/definition.ts';
 import {
   type ApiResource,
@@ -16,7 +17,8 @@ import { conflict, forbidden, invalidOptions, notFound, statusCause } from '../s
 
 /** The options of a delete that the server supports. */
 export type DeleteRequest = Writer & {
-  readonly propagation: 'Background' | 'Foreground' | 'Orphan';
+  /** Undefined: what the finalizers of the object say, else the default of its kind. */
+  readonly propagation: 'Background' | 'Foreground' | 'Orphan' | undefined;
   readonly uid: string;
   readonly resourceVersion: string;
 };
@@ -32,9 +34,15 @@ export const foregroundFinalizer = 'foregroundDeletion';
 /** Keeps an object until its owner references are removed from its dependents. The collector removes it. */
 export const orphanFinalizer = 'orphan';
 
+const finalizerOf = { Background: undefined, Foreground: foregroundFinalizer, Orphan: orphanFinalizer };
+
 /** The admission plugin NamespaceLifecycle keeps them. */
 const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public'];
-const propagationPolicies: readonly string[] = ['', 'Background', 'Foreground', 'Orphan'];
+const propagationPolicies = ['Background', 'Foreground', 'Orphan'] as const;
+/** batch/v1 keeps the pods of a deleted Job by default (jobStrategy.DefaultGarbageCollectionPolicy). */
+const orphansWarning =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set ' +
+  'propagationPolicy=Orphan to suppress this warning';
 
 /**
  * Reads the options from a DeleteOptions body or the query. Throws a 422 StatusError for an unknown propagation policy.
@@ -45,15 +53,17 @@ export function deleteRequest(
   writer: Pick<Writer, 'user' | 'warn'>,
 ): DeleteRequest {
   const requested = getString(body, 'propagationPolicy') || query.get('propagationPolicy') || '';
-  const orphans = getIn(body, 'orphanDependents') === true || query.get('orphanDependents') === 'true';
+  const orphans = getIn(body, 'orphanDependents') ?? isSet(query, 'orphanDependents');
   const dryRun = JSON.stringify(getIn(body, 'dryRun') ?? query.getAll('dryRun')).includes('All');
-  if (!propagationPolicies.includes(requested)) {
-    const supported = propagationPolicies.filter(Boolean).map((policy) => JSON.stringify(policy));
+  const policy = propagationPolicies.find((one) => one === requested);
+  if (requested !== '' && policy === undefined) {
+    const supported = propagationPolicies.map((one) => JSON.stringify(one));
     const cause = statusCause.notSupported('propagationPolicy', JSON.stringify(requested), supported);
     throw invalidOptions('DeleteOptions', cause);
   }
+  const older = orphans === undefined ? undefined : orphans === true ? 'Orphan' : 'Background';
   return {
-    propagation: requested === 'Foreground' || requested === 'Orphan' ? requested : orphans ? 'Orphan' : 'Background',
+    propagation: policy ?? older,
     uid: getString(body, 'preconditions', 'uid'),
     resourceVersion: getString(body, 'preconditions', 'resourceVersion'),
     dryRun,
@@ -102,18 +112,18 @@ function requirePreconditions(
 function markForDeletion(
   live: ApiObject,
   resource: ApiResource,
-  { propagation }: DeleteRequest,
+  { propagation, warn }: DeleteRequest,
   now: string,
 ): ApiObject {
   const { finalizers = [], deletionTimestamp, generation } = live.metadata;
-  const others = finalizers.filter((finalizer) => finalizer !== foregroundFinalizer && finalizer !== orphanFinalizer);
-  const own = [
-    ...(propagation === 'Foreground' ? [foregroundFinalizer] : propagation === 'Orphan' ? [orphanFinalizer] : []),
-    ...(resource.kind === 'CustomResourceDefinition' && deletionTimestamp === undefined ? [cleanupFinalizer] : []),
-  ];
-  // A second delete keeps the finalizers, because the deletion of the dependents can have started.
-  const next = deletionTimestamp === undefined ? [...others, ...own] : [...new Set([...finalizers, ...own])];
-  if (deletionTimestamp !== undefined && next.length === finalizers.length) return live;
+  const isOrphaning = resource.group === 'batch' && resource.kind === 'Job';
+  if (propagation === undefined && isOrphaning) warn(orphansWarning);
+  const isPolicy = (finalizer: string) => finalizer === foregroundFinalizer || finalizer === orphanFinalizer;
+  const byDefault = finalizers.find(isPolicy) ?? (isOrphaning ? orphanFinalizer : undefined);
+  const added = propagation === undefined ? byDefault : finalizerOf[propagation];
+  const next = [...finalizers.filter((finalizer) => !isPolicy(finalizer)), ...(added === undefined ? [] : [added])];
+  if (resource.kind === 'CustomResourceDefinition' && deletionTimestamp === undefined) next.push(cleanupFinalizer);
+  if (deletionTimestamp !== undefined && sameJson(next, finalizers)) return live;
   const marked = withMetadata(live, {
     finalizers: next.length === 0 ? undefined : next,
     deletionTimestamp: deletionTimestamp ?? now,

@@ -64,15 +64,18 @@ function schemaWithoutMetadata({ schema }: ApiResource): ApiResource['schema'] {
   return { ...schema, properties };
 }
 
-/** Fills in name and namespace from the URL. Throws a 400 StatusError if the object has others. */
+/**
+ * Fills in name and namespace from the URL; an object of the cluster loses a namespace. Throws a 400 StatusError if the
+ * object has others.
+ */
 export function pathMatches(object: ApiObject, { resource, namespace, name }: ObjectTarget): ApiObject {
-  const { metadata } = object;
+  const { namespace: given = '', ...metadata } = object.metadata;
   if (name !== '' && (metadata.name ?? '') === '')
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (name !== '' && metadata.name !== undefined && metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
-  if (metadata.namespace !== undefined && metadata.namespace !== namespace) {
+  if (resource.namespaced && given !== '' && given !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   return {

@@ -119,13 +119,13 @@ function withLiveStatus(object: ApiObject, live: ApiObject, resource: ApiResourc
   return isApiObject(kept) ? kept : next;
 }
 
-/**
- * Returns the live object with the new status. Built-in kinds take annotations too: a Deployment's revision is such a
- * one.
- */
-function statusOnly(object: ApiObject, live: ApiObject, { custom }: ApiResource): ApiObject {
-  const annotated = custom ? live : withMetadata(live, { annotations: object.metadata.annotations });
-  const next = withField(annotated, 'status', object.status);
+/** Returns the live object with the new status, and with the metadata that a write to /status changes. */
+function statusOnly(object: ApiObject, live: ApiObject, resource: ApiResource): ApiObject {
+  const { statusKeeps } = resource;
+  const written = statusKeeps === 'all' ? live : withLiveStatus(object, live, resource);
+  const kept = statusKeeps === 'all' ? [] : statusKeeps.map((field) => [field, live.metadata[field]]);
+  const { metadata } = withMetadata(written, Object.fromEntries(kept));
+  const next = withField({ ...live, metadata }, 'status', object.status);
   return isApiObject(next) ? next : live;
 }
 
