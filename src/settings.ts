@@ -241,40 +241,26 @@ export function environment(): Environment {
   return process.env;
 }
 
-/** Reads the settings of a reconcile function. Throws a SettingsError that names the variables. */
-export function readReconcileSettings(from: Environment = process.env): ReconcileSettings {
-  return parse(reconcileSettings, from);
-}
+/** Makes a reader of settings. It throws a SettingsError that names the variables. */
+const reader =
+  <S extends z.ZodObject>(schema: S) =>
+  (from: Environment = process.env): z.infer<S> =>
+    parse(schema, from);
 
-/** Reads the settings of the timers function. Throws a SettingsError. */
-export function readTimersSettings(from: Environment = process.env): TimersSettings {
-  return parse(timersSettings, from);
-}
-
-/** Reads the settings of the wake function. Throws a SettingsError. */
-export function readWakeSettings(from: Environment = process.env): z.infer<typeof wakeSettings> {
-  return parse(wakeSettings, from);
-}
-
-/** Reads the settings of a program that requests reconciles. Throws a SettingsError. */
-export function readEnqueueSettings(from: Environment = process.env): z.infer<typeof enqueueSettings> {
-  return parse(enqueueSettings, from);
-}
-
-/** Reads the settings of the resync function. Throws a SettingsError. */
-export function readResyncSettings(from: Environment = process.env): ResyncSettings {
-  return parse(resyncSettings, from);
-}
-
-/** Reads the settings of the watcher. Throws a SettingsError. */
-export function readWatcherSettings(from: Environment = process.env): WatcherSettings {
-  return parse(watcherSettings, from);
-}
-
-/** Reads the defaults of the CLI's options. Throws a SettingsError. */
-export function readOperatorSettings(from: Environment = process.env): z.infer<typeof operatorSettings> {
-  return parse(operatorSettings, from);
-}
+/** Reads the settings of a reconcile function. */
+export const readReconcileSettings = reader(reconcileSettings);
+/** Reads the settings of the timers function. */
+export const readTimersSettings = reader(timersSettings);
+/** Reads the settings of the wake function. */
+export const readWakeSettings = reader(wakeSettings);
+/** Reads the settings of a program that requests reconciles. */
+export const readEnqueueSettings = reader(enqueueSettings);
+/** Reads the settings of the resync function. */
+export const readResyncSettings = reader(resyncSettings);
+/** Reads the settings of the watcher. */
+export const readWatcherSettings = reader(watcherSettings);
+/** Reads the defaults of the CLI's options. */
+export const readOperatorSettings = reader(operatorSettings);
 
 /** Reads the trace header of the current invocation, which Lambda sets for each; undefined outside of Lambda. */
 export function readTraceHeader(from: Environment = process.env): string | undefined {

@@ -38,10 +38,12 @@ export type WatchCheckpoint = {
   verify(signal: AbortSignal): Promise<ClusterIdentity>;
   /**
    * Writes the checkpoint at intervals until the signal aborts. `lastSeenAgeMs` is how long ago every served kind had
-   * an event. `onRestored` is called if a write shows that the cluster was restored or replaced. Never rejects.
+   * an event, `failingMs` for how long a watch has failed. `onRestored` is called if a write shows that the cluster was
+   * restored or replaced. Never rejects.
    */
   run(options: {
     readonly lastSeenAgeMs: () => number | undefined;
+    readonly failingMs?: () => number | undefined;
     readonly onRestored: () => void;
     readonly signal: AbortSignal;
   }): Promise<void>;
@@ -117,6 +119,7 @@ export function createWatchCheckpoint(
   /** Whether a version changed since the last write. */
   let moved = false;
   let lastSeenAgeMs: () => number | undefined = () => undefined;
+  let failingMs: () => number | undefined = () => undefined;
   let onRestored: () => void = () => undefined;
   let writing = Promise.resolve();
   let loggedError = '';
@@ -129,6 +132,7 @@ export function createWatchCheckpoint(
       versions: written,
       dropped: new Set([...dropped, ...ended]),
       lastSeenAgeMs,
+      failingMs,
       senderId: senderId(),
       nowMs: now(),
     };
@@ -209,6 +213,7 @@ export function createWatchCheckpoint(
     run: async (options) => {
       const { signal } = options;
       lastSeenAgeMs = options.lastSeenAgeMs;
+      failingMs = options.failingMs ?? failingMs;
       onRestored = options.onRestored;
       let elapsed = 0;
       let isFirst = true;

@@ -25,6 +25,8 @@ export type CheckpointDocument = {
   readonly cluster: string;
   /** The time up to which every served kind had an event, in milliseconds since 1970. */
   readonly lastSeenAtMs?: number | undefined;
+  /** Since when a watch of the watcher that wrote last fails, in milliseconds since 1970. */
+  readonly reconnectingSinceMs?: number | undefined;
   /** The id by which SQS names the watcher that wrote last as a sender, such as `AROA...`, as STS returned it. */
   readonly senderId?: string | undefined;
   readonly entries: ReadonlyMap<string, CheckpointEntry>;
@@ -52,7 +54,8 @@ const schema = z.object({
   v: z.literal(1),
   clusterUid: z.string().min(1),
   lastSeenAt: z.iso.datetime().optional(),
-  // Only shown to operators: a wrong one does not cost the versions.
+  // Only shown to operators, as senderId: a wrong one does not cost the versions.
+  reconnectingSince: z.iso.datetime().optional().catch(undefined),
   senderId: z
     .string()
     .regex(/^[A-Z0-9]{1,128}$/)
@@ -85,23 +88,26 @@ export function parseCheckpoint(text: string | undefined): ParsedCheckpoint {
   }
   const parsed = schema.safeParse(json);
   if (!parsed.success) return { type: 'corrupt', reason: formatZodIssues(parsed.error) };
-  const { clusterUid: cluster, lastSeenAt, senderId, collections } = parsed.data;
+  const { clusterUid: cluster, lastSeenAt, reconnectingSince, senderId, collections } = parsed.data;
   const entries = Object.entries(collections).map(
     ([name, { resourceVersion: version, confirmedAt }]) =>
       [name, { version, confirmedAtMs: Date.parse(confirmedAt) }] as const,
   );
-  const lastSeenAtMs = lastSeenAt === undefined ? undefined : Date.parse(lastSeenAt);
+  const timeOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  const times = { lastSeenAtMs: timeOf(lastSeenAt), reconnectingSinceMs: timeOf(reconnectingSince) };
   const sender = senderId === undefined ? {} : { senderId };
-  return { type: 'read', document: { cluster, lastSeenAtMs, ...sender, entries: new Map(entries) } };
+  return { type: 'read', document: { cluster, ...times, ...sender, entries: new Map(entries) } };
 }
 
 /** Formats a checkpoint. The entries are sorted, so that all replicas write the same text. */
-export function formatCheckpoint({ cluster, lastSeenAtMs, senderId, entries }: CheckpointDocument): string {
+export function formatCheckpoint({ cluster, senderId, entries, ...times }: CheckpointDocument): string {
+  const timeOf = (ms: number | undefined) => (ms === undefined ? undefined : formatTime(ms));
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify({
     v: 1,
     clusterUid: cluster,
-    lastSeenAt: lastSeenAtMs === undefined ? undefined : formatTime(lastSeenAtMs),
+    lastSeenAt: timeOf(times.lastSeenAtMs),
+    reconnectingSince: timeOf(times.reconnectingSinceMs),
     senderId,
     collections: Object.fromEntries(
       sorted.map(([name, { version, confirmedAtMs }]) => [
@@ -130,7 +136,8 @@ export function mergeCheckpoint(
   for (const [name, entry] of ours.entries) entries.set(name, newer(entries.get(name), entry));
   const lastSeenAtMs = latest(theirs?.lastSeenAtMs, ours.lastSeenAtMs, nowMs);
   const senderId = ours.senderId ?? theirs?.senderId;
-  return { cluster: ours.cluster, lastSeenAtMs, ...(senderId === undefined ? {} : { senderId }), entries };
+  const { cluster, reconnectingSinceMs } = ours;
+  return { cluster, lastSeenAtMs, reconnectingSinceMs, ...(senderId === undefined ? {} : { senderId }), entries };
 }
 
 /**

@@ -25,6 +25,8 @@ export type CheckpointChange = {
   readonly dropped: ReadonlySet<string>;
   /** How long ago every served kind had an event; undefined if one had none. */
   readonly lastSeenAgeMs: () => number | undefined;
+  /** For how long a watch has failed; undefined if none has. */
+  readonly failingMs: () => number | undefined;
   /** The id by which SQS names this watcher as a sender; undefined while it is not known. */
   readonly senderId?: string | undefined;
   /** The time by the clock of this machine. It is used only if the API server's response has none. */
@@ -112,7 +114,7 @@ export function createCheckpointStore({
   }
 
   async function tryToWrite(change: CheckpointChange, signal: AbortSignal): Promise<ClusterIdentity> {
-    const { versions, dropped, lastSeenAgeMs, senderId } = change;
+    const { versions, dropped, lastSeenAgeMs, failingMs, senderId } = change;
     const before = known;
     const uid = await readUid(signal);
     // By the clock of the API server, as its readers and other watchers see it.
@@ -121,12 +123,14 @@ export function createCheckpointStore({
     if (identity !== 'same') return identity;
     const entries = new Map([...versions].map(([name, version]) => [name, { version, confirmedAtMs: nowMs }] as const));
     // Not before the read: a process that was suspended since then would look as if it had just had an event.
-    const ageMs = lastSeenAgeMs();
-    const lastSeenAtMs = ageMs === undefined ? undefined : nowMs - ageMs;
+    const [lastSeenAtMs, reconnectingSinceMs] = [lastSeenAgeMs(), failingMs()].map((ageMs) =>
+      ageMs === undefined ? undefined : nowMs - ageMs,
+    );
     const parsed = parseCheckpoint(text);
     if (parsed.type === 'corrupt') log.warn('corrupt watch checkpoint overwritten', { reason: parsed.reason });
     const stored = parsed.type === 'read' ? parsed.document : undefined;
-    const merged = mergeCheckpoint(stored, { cluster: uid, lastSeenAtMs, senderId, entries }, { dropped, nowMs });
+    const ours = { cluster: uid, lastSeenAtMs, reconnectingSinceMs, senderId, entries };
+    const merged = mergeCheckpoint(stored, ours, { dropped, nowMs });
     const sent = known;
     const written = await writeCheckpoint(
       client,

@@ -59,6 +59,8 @@ export async function recordWatcherDown(
 export type WatcherStatus = {
   /** How long ago every kind had an event; undefined if no watcher has stored that yet. */
   readonly lastSeenSeconds?: number;
+  /** For how long a watch fails; absent if none does. */
+  readonly reconnectingSeconds?: number;
   /** The id by which SQS names the watcher as a sender, as the watcher wrote it. */
   readonly senderId?: string;
   /** The entries of the checkpoint, which name the queues of the watchers that wrote them. */
@@ -93,10 +95,16 @@ export async function readWatcherStatus(
       const isNew = readAtMs - configMap.createdAtMs <= startupGraceSeconds * 1000;
       return isNew ? { down: { reason, level: 'info' } } : warn(reason);
     }
-    const { lastSeenAtMs, senderId, entries } = parsed.document;
-    const written = { entries, readAtMs, ...(senderId === undefined ? {} : { senderId }) };
+    const { lastSeenAtMs, reconnectingSinceMs, senderId, entries } = parsed.document;
     if (lastSeenAtMs === undefined) return warn('no watcher has received an event yet');
-    const lastSeenSeconds = Math.max(0, Math.round((readAtMs - lastSeenAtMs) / 1000));
+    const secondsSince = (ms: number) => Math.max(0, Math.round((readAtMs - ms) / 1000));
+    const written = {
+      entries,
+      readAtMs,
+      ...(senderId === undefined ? {} : { senderId }),
+      ...(reconnectingSinceMs === undefined ? {} : { reconnectingSeconds: secondsSince(reconnectingSinceMs) }),
+    };
+    const lastSeenSeconds = secondsSince(lastSeenAtMs);
     const aheadSeconds = Math.round((lastSeenAtMs - readAtMs) / 1000);
     // It would look recent for as long after the watchers are down.
     if (aheadSeconds > maxSkewSeconds)

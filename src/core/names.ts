@@ -137,37 +137,25 @@ export function deploymentPrefix(stage: string, project = defaultProject): strin
   return `${project}-${stage}-`;
 }
 
-/** The names of a project's shared objects in a cluster. */
-export type ClusterNames = {
-  /** The watcher's namespace. */
-  readonly namespace: string;
-  /** The watcher's service account, its roles, its Deployment, and the field manager of the watch checkpoint. */
-  readonly watcher: string;
-  /** The ConfigMap of the watch checkpoint. */
-  readonly checkpoint: string;
-  /** The flow schema and its priority level. */
-  readonly flowSchema: string;
-  /** The beginning of the names of the policies on fields that name Secrets. */
-  readonly references: string;
-  /** The roles of the resync. */
-  readonly resync: string;
-  /** The user and group name of the resync. */
-  readonly resyncIdentity: string;
-  /** The user and group name of a fleet watcher. A watcher in the cluster is its service account. */
-  readonly watcherIdentity: string;
-};
-
 /** Returns the names of a project's shared objects in a cluster. */
-export function clusterNames(project = defaultProject): ClusterNames {
+export function clusterNames(project = defaultProject) {
   const prefix = prefixOf(project);
   return {
+    /** The watcher's namespace. */
     namespace: `${prefix}-system`,
+    /** The watcher's service account, its roles, its Deployment, and the field manager of the watch checkpoint. */
     watcher: `${prefix}-watcher`,
+    /** The ConfigMap of the watch checkpoint. */
     checkpoint: `${prefix}-watch-checkpoint`,
+    /** The flow schema and its priority level. */
     flowSchema: prefix,
+    /** The beginning of the names of the policies on fields that name Secrets. */
     references: `${prefix}-references`,
+    /** The roles of the resync. */
     resync: `${prefix}-resync`,
+    /** The user and group name of the resync. */
     resyncIdentity: `${identityPrefix(project)}resync`,
+    /** The user and group name of a fleet watcher. A watcher in the cluster is its service account. */
     watcherIdentity: `${identityPrefix(project)}watcher`,
   };
 }

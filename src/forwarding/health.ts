@@ -66,29 +66,39 @@ export type Health = {
    * The time up to which every served kind had an event, in milliseconds; undefined if one had none, or none is served.
    */
   lastSeenAt(): number | undefined;
+  /** For how long a watch of a served kind has failed without an event since; in milliseconds. Undefined: none has. */
+  failingMs(): number | undefined;
   /** Whether no loop is dead. */
   alive(): boolean;
 };
 
-type LoopState = {
+class LoopState {
   readonly kind: string;
   eventAt: number | undefined;
   openedAt: number | undefined;
   attemptAt: number;
   /** The number of requests that wait in this process. */
-  queued: number;
+  queued = 0;
   /** Whether the last watch was closed because it was idle, and no request has succeeded since. */
-  isIdle: boolean;
-  error: string;
-  loggedError: string;
+  isIdle = false;
+  error = '';
+  errorAt = 0;
+  loggedError = '';
   served: boolean | undefined;
-  lists: number;
-  watchErrors: number;
-  restarts: number;
-};
+  lists = 0;
+  watchErrors = 0;
+  restarts = 0;
 
-/** Creates the health of a watcher. `now` is in milliseconds. */
-export function createHealth(now: () => number): Health {
+  constructor(kind: string, attemptAt: number) {
+    [this.kind, this.attemptAt] = [kind, attemptAt];
+  }
+}
+
+/**
+ * Creates the health of a watcher. `now` is in milliseconds.
+ * @param onTurned called when a watch has failed, and when its events arrive again
+ */
+export function createHealth(now: () => number, onTurned: () => void = () => undefined): Health {
   const loops: LoopState[] = [];
   const since = (at: number) => (now() - at) / 1000;
 
@@ -114,20 +124,7 @@ export function createHealth(now: () => number): Health {
 
   return {
     loop: (kind) => {
-      const state: LoopState = {
-        kind,
-        eventAt: undefined,
-        openedAt: undefined,
-        attemptAt: now(),
-        queued: 0,
-        isIdle: false,
-        error: '',
-        loggedError: '',
-        served: undefined,
-        lists: 0,
-        watchErrors: 0,
-        restarts: 0,
-      };
+      const state = new LoopState(kind, now());
       loops.push(state);
       return {
         attempted: () => {
@@ -151,11 +148,15 @@ export function createHealth(now: () => number): Health {
           state.lists += 1;
         },
         received: () => {
+          if (state.error !== '') onTurned();
           Object.assign(state, { eventAt: now(), attemptAt: now(), error: '', served: true, loggedError: '' });
         },
         recordError: (thrown) => {
+          const isFirst = state.error === '' || state.isIdle;
           Object.assign(state, { attemptAt: now(), openedAt: undefined, isIdle: thrown instanceof IdleError });
           state.watchErrors += 1;
+          if (isFirst) state.errorAt = now();
+          if (isFirst && !state.isIdle) onTurned();
           state.error = redact(toError(thrown).message);
           if (isKindNotServed(thrown)) state.served = false;
           // A server refuses before it looks whether it has the kind.
@@ -175,6 +176,11 @@ export function createHealth(now: () => number): Health {
     report,
     ready: () => since(oldestEventAt()) <= maxEventAgeSeconds,
     lastSeenAt: () => (Number.isFinite(oldestEventAt()) ? oldestEventAt() : undefined),
+    failingMs: () => {
+      // An idle watch is opened again after a read that succeeds.
+      const failing = loops.filter(({ error, isIdle, served }) => error !== '' && !isIdle && served !== false);
+      return failing.length === 0 ? undefined : now() - Math.min(...failing.map(({ errorAt }) => errorAt));
+    },
     alive: () => report().every(({ attemptAgeSeconds }) => attemptAgeSeconds <= maxAttemptAgeSeconds),
   };
 }

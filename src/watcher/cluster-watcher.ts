@@ -63,6 +63,8 @@ export type ClusterWatcher = {
 
 /** The time that a watch has to end. It does so at once, unless a request ignores its signal. */
 const endSeconds = 2;
+/** How soon the watch checkpoint says that a watch fails, and that it does not any more. */
+const newsMilliseconds = 1_000;
 /** How often readiness is checked until every kind is watched. */
 const readySeconds = 0.1;
 
@@ -75,7 +77,16 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   const sending = new AbortController();
   const random = Math.random;
   const wait = sleep;
-  const health = createHealth(now);
+  let isNewsDue = false;
+  const health = createHealth(now, () => {
+    if (isNewsDue) return;
+    isNewsDue = true;
+    setTimeout(() => {
+      isNewsDue = false;
+      // As installed, a cluster has no watcher yet.
+      if (!watching.signal.aborted && health.lastSeenAt() !== undefined) void checkpoint.flush();
+    }, newsMilliseconds).unref();
+  });
   const forwarder = createForwarder({
     send,
     log,
@@ -113,6 +124,7 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
     ...loops.map(({ loop }) => loop.run(watching.signal)),
     checkpoint.run({
       lastSeenAgeMs: () => ageOf(health.lastSeenAt(), forwarder.refusedSince()),
+      failingMs: health.failingMs,
       onRestored: restoreDetection.report,
       signal: watching.signal,
     }),

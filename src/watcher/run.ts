@@ -76,9 +76,22 @@ async function start(content: unknown, signal: AbortSignal): Promise<Stoppable> 
   return await startOne({ watchList, cluster: CLUSTER ?? '' }, settings, signal);
 }
 
-function warnOfProxy(log: Log): void {
+/** Opens the log, and warns of a proxy that the watcher does not use. */
+function openLog({ LOG_LEVEL: minLevel }: WatcherSettings, fields = {}): Log {
+  const log = createLog(write, { readable, minLevel, fields });
   const reason = ignoredProxy(environment());
   if (reason !== undefined) log.warn('proxy ignored', { reason });
+  return log;
+}
+
+/** Opens what every watcher sends with. Resolves when the queues were checked once. */
+async function openSending(settings: WatcherSettings, log: Log, signal: AbortSignal) {
+  const sqs = createSqsClient();
+  const hasQueues = await checkQueues(sqs, settings, log, signal);
+  const senderId = learnIdentity(sqs, log, signal);
+  const toSqsTime = createSqsTime(sqs);
+  const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) });
+  return { hasQueues, senderId, toSqsTime, traced: await startTraces(send, settings, { log, toSqsTime }) };
 }
 
 /** Starts a watcher of one cluster. */
@@ -87,23 +100,14 @@ async function startOne(
   settings: WatcherSettings,
   signal: AbortSignal,
 ): Promise<Stoppable> {
-  const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL, fields: { cluster } });
-  warnOfProxy(log);
+  const log = openLog(settings, { cluster });
   const { connection, source } = await connectToCluster(settings);
   const client = createClient(connection, { userAgent });
-  const sqs = createSqsClient();
   const unavailable = await checkApiServer(client, source, { signal });
   if (unavailable !== undefined) {
     log.warn('API server unavailable, retrying', { error: unavailable.message });
   }
-  const hasQueues = await checkQueues(sqs, settings, log, signal);
-  const senderId = learnIdentity(sqs, log, signal);
-  const toSqsTime = createSqsTime(sqs);
-  const traced = await startTraces(
-    createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
-    settings,
-    { log, toSqsTime },
-  );
+  const { hasQueues, senderId, toSqsTime, traced } = await openSending(settings, log, signal);
   const watcher = await startWatcher(
     {
       watchList,
@@ -125,21 +129,12 @@ async function startFleet(
   settings: WatcherSettings,
   signal: AbortSignal,
 ): Promise<Stoppable> {
-  const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL });
-  warnOfProxy(log);
+  const log = openLog(settings);
   // Imported on demand: a watcher of one cluster needs neither the clients of AWS nor kubeconfigs.
   const { openClusters } = await import('../clusters/open-clusters.ts');
   const options = { ...readAwsSettings(), refreshSeconds: tableRefreshSeconds };
   const { table, clusters } = openClusters(location, userAgent, options);
-  const sqs = createSqsClient();
-  const hasQueues = await checkQueues(sqs, settings, log, signal);
-  const senderId = learnIdentity(sqs, log, signal);
-  const toSqsTime = createSqsTime(sqs);
-  const traced = await startTraces(
-    createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
-    settings,
-    { log, toSqsTime },
-  );
+  const { hasQueues, senderId, toSqsTime, traced } = await openSending(settings, log, signal);
   const { send } = traced;
   const metrics = createMetrics();
   const lists = createListLimiter();

@@ -59,7 +59,10 @@ describe('parseCheckpoint', () => {
   });
 
   it('parseCheckpoint returns the document that formatCheckpoint wrote', () => {
-    const written = document({ tanks: '17', dinners: '18' }, { lastSeenAtMs: nowMs, senderId: 'AROAWATCHER00000' });
+    const written = document(
+      { tanks: '17', dinners: '18' },
+      { lastSeenAtMs: nowMs, reconnectingSinceMs: nowMs - 1, senderId: 'AROAWATCHER00000' },
+    );
     expect(parseCheckpoint(formatCheckpoint(written))).toEqual({ type: 'read', document: written });
   });
 

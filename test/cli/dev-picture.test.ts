@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { startResync } from '@outrigger/cli/commands/dev';
 import { type PictureState, picture, sparkline } from '@outrigger/cli/commands/dev-picture';
-import { healthOf } from '@outrigger/cli/console/health';
+import { healthOf, watcherHealth } from '@outrigger/cli/console/health';
 import type { ControllerFlow } from '@outrigger/cli/console/wire';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -37,6 +37,17 @@ describe('the picture', () => {
       'that all is well',
       stateOf([flowOf('foo')]),
       [/41234/, /^All is well: 1 of 1/, /^foo .* ▁▃█ +0\.4 +0 +0 +working/, /^c console +l log +r resync +q quit$/],
+    ],
+    [
+      'that a watcher is reconnecting, and not that all is well',
+      {
+        ...stateOf([flowOf('foo')]),
+        flow: {
+          ...{ at: 0, changesPerSecond: 0, waitingTimers: 0, sharedDeadLetters: 0, controllers: [flowOf('foo')] },
+          clusters: [{ name: 'local', health: watcherHealth({ lastSeenSeconds: 4, reconnectingSeconds: 7 }) }],
+        },
+      },
+      [/41234/, /^1 cluster is reconnecting; 1 of 1 objects are Ready; behind/, /^foo /],
     ],
     [
       'a controller with a problem first',

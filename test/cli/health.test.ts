@@ -9,15 +9,20 @@ import { statusCommand } from '@outrigger/cli/commands/status/status';
 import { createFlowReader } from '@outrigger/cli/console/flow';
 import { conditionTone, FunctionTroubles, watcherFacts, watcherHealth } from '@outrigger/cli/console/health';
 import { createHistory } from '@outrigger/cli/console/history';
-import { problemsOf } from '@outrigger/cli/console/problems';
+import { problemsOf, verdictOf } from '@outrigger/cli/console/problems';
 import { createStageSource } from '@outrigger/cli/console/stage/stage-source';
 import type { Flow } from '@outrigger/cli/console/wire';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
+import { writeCheckpoint } from '../../src/checkpoint/config-map.ts';
+import { formatCheckpoint } from '../../src/checkpoint/document.ts';
 import { readWatcherStatus } from '../../src/checkpoint/watcher-status.ts';
 import { foo } from '../../src/controllers/foo.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
+import { checkpointName, systemNamespace } from '../../src/core/names.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient } from '../../src/kube/client/client.ts';
+import { parseObject } from '../../src/kube/client/object.ts';
 import type { CommandResult } from './command-result.ts';
 import { account, onStage, prefix, useDeployment } from './doctor/doctor-fixture.ts';
 import { operatedSystem } from './operated-system.ts';
@@ -51,13 +56,17 @@ const findingsIn = ({ out }: CommandResult) =>
     .map(({ about, message }) => `${about}: ${message}`)
     .join('\n');
 /** What the console says is wrong, and its notes. */
-async function verdictOf(flow: () => Promise<Flow>): Promise<string> {
+async function saidBy(flow: () => Promise<Flow>): Promise<string> {
   const now = await flow();
   return [...problemsOf(now, []).map(({ text }) => text), ...(now.notes ?? [])].join('\n');
 }
 
 /** The health that the console shows of the function `foo`. */
-async function inConsole(lines: readonly string[], isKnown = true) {
+async function inConsole(lines: readonly string[], isKnown = true, hidden?: string) {
+  return (await flowOf(lines, isKnown, hidden)).controllers[0]?.health;
+}
+
+async function flowOf(lines: readonly string[], isKnown: boolean, hidden: string | undefined) {
   const history = createHistory([foo], { onEntry: () => undefined });
   for (const text of lines) history.addLogLine(text, 'foo');
   const { sqs, urlPrefix } = system.queues;
@@ -66,7 +75,8 @@ async function inConsole(lines: readonly string[], isKnown = true) {
   const flow = createFlowReader([foo], {
     ...{ sqs, urlPrefix, history, maxAgeMilliseconds: 0, pausedControllers: paused, read },
   });
-  return (await flow(new AbortController().signal)).controllers[0]?.health;
+  history.troubles.setHidden(hidden);
+  return await flow(new AbortController().signal);
 }
 
 /** Opens the console of a stage that has this system's cluster and queues, and returns how its flow is read. */
@@ -103,6 +113,7 @@ async function stageConsole() {
       const text = await system.folder.read(`${name}.log`).catch(() => '');
       return text === '' ? [] : [{ text, at: Date.now() }];
     },
+    readHidden: async () => undefined,
     throttlesOf: async (names) => new Map(names.map((name) => [name, refusedOf(name)])),
     linesBetween: async () => [],
     countsOf: never,
@@ -254,7 +265,7 @@ describe('a part that is down is shown by each view', () => {
     ]);
     const explained = await system.run('explain', 'foo:default/example');
     if (explain !== undefined) expect(explained.out + explained.err).toMatch(explain);
-    record(part, word, [await verdictOf(flow), linesOf(ran), findingsIn(findings), linesOf(explained)]);
+    record(part, word, [await saidBy(flow), linesOf(ran), findingsIn(findings), linesOf(explained)]);
   }, 30_000);
 
   it('a function of a stage that cannot be loaded, takes too long or is throttled is red, the shared ones as well', async () => {
@@ -291,7 +302,7 @@ describe('a part that is down is shown by each view', () => {
       const finding = { state: 'wrong', about: `function ${name}`, message: expect.stringContaining(text) };
       expect(JSON.parse(doctor.out)).toContainEqual(expect.objectContaining(finding));
       const inTerminal = [linesOf(status), findingsIn(doctor), name === 'foo' ? linesOf(explained) : ''];
-      const views = [await verdictOf(flow), ...inTerminal];
+      const views = [await saidBy(flow), ...inTerminal];
       record(`the function ${name} of a stage: ${state}`, new RegExp(text), views);
     }
     expect(explained.out).toContain('docs/alarms/function-throttled.md');
@@ -330,6 +341,48 @@ describe('a part that is down is shown by each view', () => {
     expect(err).toContain('foo: its function is not known: its log cannot be read');
     expect(await inConsole([], false)).toMatchObject({ state: 'not known', tone: 'unknown' });
     expect(watcherHealth({})).toMatchObject({ state: 'not known', tone: 'unknown' });
+  }, 30_000);
+
+  it('a log that does not show each run has no health, rate, time or missed change, but for a crash', async () => {
+    const lines = [listed({ queueIdle: true }), line({ outcome: 'failed', cause: 'change', latencyMs: 5 })];
+    const flow = await flowOf(lines, true, 'LOG_LEVEL=WARN');
+    expect(flow.notes).toContain('Not each run is known: LOG_LEVEL=WARN');
+    expect(flow.controllers).toMatchObject([{ health: { state: 'not known', text: 'LOG_LEVEL=WARN' } }]);
+    for (const part of [flow, flow.controllers[0]])
+      for (const figure of ['resync', 'p50Ms', 'reconcilesPerSecond', 'failuresPerSecond'])
+        expect(part).not.toHaveProperty(figure);
+    expect(await inConsole([crash('Runtime.ExitError', 'exit 1')], true, 'WARN')).toMatchObject({ state: 'crashing' });
+  });
+
+  it('a watcher whose watch fails is on its way back in each view, and nothing is said to be well', async () => {
+    const client = system.client();
+    const applied = async (plural: string, namespaced: boolean, object: object) => {
+      const kind = { group: '', version: 'v1', plural, namespaced };
+      return await applyObject(client, kind, parseObject(object), { fieldManager: 'test' });
+    };
+    await applied('namespaces', false, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
+    const metadata = { name: checkpointName, namespace: systemNamespace };
+    const shipped = await applied('configmaps', true, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    const times = { lastSeenAtMs: Date.now(), reconnectingSinceMs: Date.now() - 7_000 };
+    const text = formatCheckpoint({ cluster: 'uid', ...times, entries: new Map() });
+    await writeCheckpoint(client, { text, resourceVersion: shipped.metadata.resourceVersion ?? '' });
+    await system.folder.write('log.jsonl', `${done}\n`);
+    const flow = await stageConsole();
+    const reconnecting = {
+      state: 'reconnecting',
+      tone: 'busy',
+      text: expect.stringMatching(/^its watchers reconnect: a watch fails for \d+ s/),
+    };
+    await expect.poll(flow, { timeout: 15_000 }).toMatchObject({ clusters: [{ name: 'local', health: reconnecting }] });
+    const { clusters } = await flow();
+    expect(
+      verdictOf({ at: 0, changesPerSecond: 0, clusters, controllers: [], waitingTimers: 0, sharedDeadLetters: 0 }, []),
+    ).toEqual({ text: '1 cluster is reconnecting; 0 of 0 objects are Ready', tone: 'busy' });
+    expect((await system.run('status')).out).toMatch(/^local .* its watchers reconnect: a watch fails for \d+ s$/m);
+    expect(findingsIn(await system.run('doctor', '--json'))).toMatch(/^cluster local: its watchers reconnect/m);
+    expect((await system.run('explain', 'foo:default/example')).out).toMatch(
+      /^ +the watchers of local reconnect: a watch fails for/m,
+    );
   }, 30_000);
 
   it.each([

@@ -1,9 +1,11 @@
 // `outrigger logs`, `history` and `explain` on a system whose log a test writes: their output and exit status. Of a
 // deployment only the query to CloudWatch Logs.
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { checkRuns } from '@outrigger/cli/commands/doctor/check-runs';
+import { readHidden } from '@outrigger/cli/commands/function-log';
 import { durationMs } from '@outrigger/cli/commands/key-commands';
 import { readKeyLog, readTroubles } from '@outrigger/cli/commands/key-log';
 import { lastWrites } from '@outrigger/cli/console/field-changes';
@@ -108,11 +110,36 @@ describe('logs and history', () => {
       [1, failed],
     ]);
     await vi.waitFor(() => expect(printed()).toContain('no valve'), { timeout: 10_000 });
-    const [interrupt] = process.rawListeners('SIGINT').slice(-1);
-    interrupt?.('SIGINT');
+    interrupt();
     const { out, status } = await running;
     expect([out.match(/no valve/g), status]).toEqual([['no valve'], 0]);
   }, 30_000);
+
+  const interrupt = () => {
+    const [listener] = process.rawListeners('SIGINT').slice(-1);
+    listener?.('SIGINT');
+  };
+
+  it('logs -f says that the system has ended, and goes on with the log of the next one', async () => {
+    const state = await system.folder.read('state.json');
+    onTestFinished(async () => await system.folder.write('state.json', state));
+    await writeLog([[10, done]]);
+    const running = system.run('logs', 'water-tank:default/north', '-f');
+    const [printed, said] = [process.stdout, process.stderr].map(
+      (one) => () => vi.mocked(one.write).mock.calls.join(''),
+    );
+    await vi.waitFor(() => expect(printed?.()).toContain('outcome=done'), { timeout: 10_000 });
+    await rm(system.folder.at('state.json'));
+    await vi.waitFor(() => expect(said?.()).toContain('no system runs here; waiting'), { timeout: 10_000 });
+    await rm(system.folder.at('log.jsonl'));
+    await vi.waitFor(() => expect(said?.()).toContain('outrigger dev writes it; waiting'), { timeout: 10_000 });
+    await system.folder.write('state.json', state);
+    await writeLog([[1, failed]]);
+    await vi.waitFor(() => expect(said?.()).toContain('the log goes on'), { timeout: 10_000 });
+    interrupt();
+    const { out, status } = await running;
+    expect([out.match(/no valve|outcome=done/g), status]).toEqual([['outcome=done', 'no valve'], 0]);
+  }, 60_000);
 
   it.each([
     [['logs', 'water-tank:default/north', '--since', 'yesterday'], '"yesterday": write a time like 30m, 3h or 7d'],
@@ -225,8 +252,10 @@ describe('the log of a function with more lines than are read', () => {
     expect(await checkRuns({ ...deployment, at: '' }, [], options())).toMatchObject([{ state: 'warning', fix }]);
     logOf([...good, { timestamp: now, message: 'r-1 Task timed out after 3.00 seconds' }]);
     expect(await health()).toMatchObject({ state: 'crashing' });
+    const unreadable = 'the LOG_LEVEL of the functions cannot be read: AccessDenied';
     logOf([]).on(GetFunctionConfigurationCommand).rejects(new Error('AccessDenied'));
-    expect(await health()).toMatchObject({ state: 'not known', text: 'its LOG_LEVEL cannot be read: AccessDenied' });
+    expect(await health()).toMatchObject({ state: 'not known', text: unreadable });
+    expect(await readHidden(deployment, signal)).toBe(unreadable);
   });
 });
 

@@ -68,7 +68,11 @@ describe('pause errors', () => {
     ['an unknown controller', ['soup', '--stage', 'dev'], 'there is no controller "soup"; the controllers are'],
     ['an unknown stage', ['dinner', '--stage', 'none'], 'there is no queue outrigger-none-timers'],
     ['a folder in which nothing runs', ['dinner', '--folder', 'nowhere'], 'start outrigger dev, or name a deployment'],
-    ['a controller without a function', ['ingredient', '--stage', 'dev'], 'outrigger doctor prints how to restore it'],
+    [
+      'a controller without a function',
+      ['ingredient', '--stage', 'dev'],
+      'outrigger doctor --stage dev prints how to restore',
+    ],
   ])('pause of %s prints one line with the next step, and exits with 1', async (_, argv, message) => {
     expectUserError(await runAt(pauseCommand, ...argv), message);
     expect(account.mappings).toEqual([mappingOf('dinner.fifo'), mappingOf('foo.fifo'), mappingOf('timers')]);

@@ -86,6 +86,10 @@ it('the verdict counts problems, what is not known, and dead letters', () => {
       'on average 1.7 s in watcher and queue, 250 ms in the API server, 50 ms in its code and what it calls',
   );
   expect(timesText({ runs: 12, parts: [] })).toBe('12 runs');
+  const reconnecting = { name: 'local', lastSeenSeconds: 4, reconnectingSeconds: 7, controllers };
+  expect(judge({ ...well, clusters: [reconnecting] })).toMatchObject({
+    ...{ line: '1 cluster is reconnecting', problems: [], unknown: [] },
+  });
   const broken = {
     ...well,
     clusters: [

@@ -51,6 +51,7 @@ it('a past that cannot be read is noted with its object, read again, and the not
     watcherOf: async () => ({ lastSeenSeconds: 4 }),
     newLines: async () => [],
     throttlesOf: async () => new Map(),
+    readHidden: async () => undefined,
     linesBetween: async (_, { from, to }) => {
       if (fails) throw new Error('AccessDeniedException');
       return at >= from && at <= to ? [{ text: JSON.stringify(line), at }] : [];

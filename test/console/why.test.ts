@@ -14,6 +14,9 @@ const object = {
 };
 const isReady = { type: 'Ready', status: 'True', reason: 'Holding', message: '', observedGeneration: 1 };
 const ready = { ...object, status: { observedGeneration: 1, conditions: [isReady] } };
+const retries = { type: 'Reconciling', status: 'True', reason: 'Retrying', message: 'no pump' };
+const retrying = { ...object, status: { observedGeneration: 1, conditions: [isReady, retries] } };
+const hidden = 'with LOG_LEVEL=WARN functions log no run that succeeds';
 const paused = { ...object, metadata: { ...object.metadata, annotations: { [pausedAnnotation]: 'true' } } };
 const run = (fields: Partial<TimelineEntry>): TimelineEntry => ({
   ...{ at: 1, type: 'reconcile', controller: 'water-tank', text: 'ran', outcome: 'done', ...fields },
@@ -53,6 +56,14 @@ it.each([
     undefined,
   ],
   ['fails', { timeline: [failed] }, 'failing', 'attempt 3 ended as failed: no pump', undefined],
+  [
+    'failed in a run that may be over',
+    { object: ready, timeline: [failed], hidden },
+    'settled',
+    'succeeded',
+    undefined,
+  ],
+  ['fails by its conditions', { object: retrying, hidden }, 'failing', 'its last reconcile ended as failed', undefined],
   ['progresses', {}, 'not ready', 'it is not Ready: BelowTarget: level 3 of 30', undefined],
   ['waits for code that cannot load', { log: crash }, 'not ready', 'its function cannot be loaded: boom', undefined],
 ])('an object that %s says so, with what ends it', async (_, given: object, state, text, action) => {
@@ -65,10 +76,12 @@ it.each([
     more: {},
     unread: [],
     log: '',
+    hidden: undefined,
     ...given,
   };
   const troubles = new FunctionTroubles();
   troubles.add(facts.log, 'water-tank', 1);
+  troubles.setHidden(facts.hidden);
   const deps = {
     ...{ project: 'outrigger', troubles },
     pausedControllers: async () => new Set<string>(facts.controllers),

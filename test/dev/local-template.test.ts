@@ -3,7 +3,9 @@
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { parseTemplate } from '@outrigger/cli/dev/lambda/template';
+import { readLocalStack, shortResync } from '@outrigger/cli/dev/local-stack';
 import { localTemplate } from '@outrigger/cli/dev/local-template';
+import { startSimulators } from '@outrigger/cli/simulators/registry';
 import { beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
@@ -32,6 +34,17 @@ it('the parameter of a setting that is a secret has the names of the project, li
   const token = { settings: z.object({ TOKEN: secret() }), changes: 'metadata', reconcile: async () => {} } as const;
   const text = await localTemplate(root.path, [Pod.controller('pod', token)]);
   expect(text).toContain('outrigger/dev/settings/');
+});
+
+it('the functions here log each run, whatever LOG_LEVEL leaves out on a stage', async () => {
+  await using parts = new AsyncDisposableStack();
+  const simulators = await startSimulators(parts);
+  const levels = async (level: string) => {
+    const text = (await localTemplate(root.path, registry)).replaceAll('"LOG_LEVEL":"INFO"', `"LOG_LEVEL":"${level}"`);
+    const { functions } = readLocalStack(text, { clustersTableFile: 'clusters.json' }, simulators, shortResync);
+    return [...new Set(functions.map(({ environment }) => environment.LOG_LEVEL))];
+  };
+  expect([await levels('ERROR'), await levels('DEBUG')]).toEqual([['INFO'], ['DEBUG']]);
 });
 
 it('what the author sets in serverless.yml for the stage and for a function is in the local template', async () => {

@@ -167,6 +167,31 @@ it('Health.lastSeenAt is the oldest of the last events of all kinds that are ser
   expect(health.lastSeenAt()).toBe(30_000);
 });
 
+it('a watch fails from its first error until its next event, but for one that was idle or of a kind that is not served', () => {
+  let [now, turns] = [0, 0];
+  const health = createHealth(
+    () => now,
+    () => {
+      turns += 1;
+    },
+  );
+  const [a, b, idle, missing] = ['a', 'b', 'idle', 'missing'].map((kind) => health.loop(kind));
+  missing?.recordError(notFound);
+  idle?.recordError(new IdleError('no event'));
+  expect(health.failingMs()).toBeUndefined();
+  now = 1_000;
+  for (const loop of [a, a, b, idle]) loop?.recordError(new ConnectError('reset'));
+  now = 5_000;
+  expect([health.failingMs(), turns]).toEqual([4_000, 4]);
+  // A stream that is open again may stay silent.
+  for (const loop of [a, b, idle]) loop?.opened();
+  a?.received();
+  b?.received();
+  expect(health.failingMs()).toBe(4_000);
+  idle?.received();
+  expect([health.failingMs(), turns]).toEqual([undefined, 7]);
+});
+
 it('LoopHealth.isNewError is true once for an error, and again after the next event', () => {
   const { loops, health } = create('a');
   const [loop] = loops;

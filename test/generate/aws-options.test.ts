@@ -2,7 +2,7 @@
 
 import { checkFunctions } from '@outrigger/cli/serverless/check-functions';
 import { checkNames } from '@outrigger/cli/serverless/check-names';
-import { checkRegion, readOptions, refuseUnknown } from '@outrigger/cli/serverless/options';
+import { checkRegion, readOptions, refuseFormer, refuseUnknown } from '@outrigger/cli/serverless/options';
 import { withExisting, withOptions } from '@outrigger/cli/serverless/with-options';
 import { describe, expect, it } from 'vitest';
 
@@ -95,6 +95,9 @@ describe('the options of a deployment', () => {
     expect(() => refuseUnknown(['KMS_KEY_ARN=x', 'PLANT_URL=y'], ['PLANT_URL'])).not.toThrow();
     expect(() => refuseUnknown(['KMS_KEY=x'], ['PLANT_URL'])).toThrow(
       /^--param KMS_KEY: unknown parameter; use one of .*, PLANT_URL$/,
+    );
+    expect(() => refuseFormer(['PlantUrl', 'ResyncScheduleSeconds'])).toThrow(
+      'the parameter ResyncScheduleSeconds any more; remove it, and give RESYNC_PERIOD_SECONDS under params',
     );
     // It would have the option's value, and setting it would encrypt the queues with the key.
     expect(() => refuseUnknown([], ['KMS_KEY_ARN'])).toThrow('the setting KMS_KEY_ARN of a controller has the name of');

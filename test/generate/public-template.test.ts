@@ -32,8 +32,8 @@ const shared = (
   'ResyncQueue ResyncRole ResyncSchedulerSchedule1 ResyncThrottlesAlarm ScheduleRole ' +
   'SelfTriggeredAlarm SendersRefusedAlarm SlowestQuery TimersDeadLetters TimersDeadLettersAlarm TimersErrorsAlarm ' +
   'TimersLambdaFunction TimersLateAlarm TimersLogGroup TimersQueue TimersQueuePolicy TimersRole ' +
-  'TimersThrottlesAlarm UnreachableClustersQuery WakeDeadLettersPolicy WakeLambdaFunction WakeLogGroup ' +
-  'WakeRetries WakeRole WatcherDownAlarm WatcherPolicy WatchersQuery WhatFailsQuery'
+  'TimersThrottlesAlarm UnreachableClustersQuery WakeDeadLettersPolicy WakeErrorsAlarm WakeLambdaFunction ' +
+  'WakeLogGroup WakeRetries WakeRole WakeThrottlesAlarm WatcherDownAlarm WatcherPolicy WatchersQuery WhatFailsQuery'
 ).split(' ');
 
 /** What an author sets in serverless.yml, besides the environment of the provider. */
@@ -53,6 +53,11 @@ resources:
 let template: Template;
 beforeAll(async () => {
   template = shape.parse(JSON.parse(await packageTemplate('dev')));
+}, 120_000);
+
+it('a parameter that nothing reads any more is refused with what says the same', async () => {
+  const more = 'resources:\n  Parameters:\n    ResyncScheduleSeconds: { Type: String, Default: "60" }\n';
+  await expect(packageTemplate('dev', [], { more })).rejects.toThrow(/ResyncScheduleSeconds.*RESYNC_PERIOD_SECONDS/);
 }, 120_000);
 
 /** The entries of a record, by name. */

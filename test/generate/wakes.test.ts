@@ -48,6 +48,16 @@ describe('the resources of wakes', () => {
     expect(statements[0]?.Resource).toEqual([arn('GaugeQueue'), arn('TimersQueue'), arn('TimersDeadLetters')]);
   });
 
+  it('the wake function has the alarms that the timers function has, and there are none without it', () => {
+    for (const alarm of ['ErrorsAlarm', 'ThrottlesAlarm']) {
+      const ofTimers = JSON.stringify(properties(`Timers${alarm}`));
+      const expected = ofTimers.replaceAll('Timers', 'Wake').replaceAll('timers', 'wake');
+      expect(properties(`Wake${alarm}`)).toEqual(JSON.parse(expected));
+      expect(JSON.stringify(properties('Dashboard'))).toContain(alarm === 'ErrorsAlarm' ? 'wake-errors' : 'wake-thr');
+    }
+    expect(JSON.stringify(awsOf([]).resources)).not.toMatch(/wake-|WakeLambda/);
+  });
+
   it('the wake function has the time to send 100 keys to 500 clusters, in batches of 90 ms, four at a time', () => {
     const batches = (maxKeys * 500) / 10;
     expect(properties('WakeLambdaFunction').Timeout).toBeGreaterThan((batches / 4) * 0.09);

@@ -29,6 +29,7 @@ async function run(
   { client }: Awaited<ReturnType<typeof startServer>>,
   send: Send,
   { group, version, plural, kind, namespaced }: Kind = ConfigMap,
+  writeSeconds = 0.01,
 ) {
   const primary = { group, version, plural, kind, namespaced };
   const subscribers = [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' } as const];
@@ -37,7 +38,7 @@ async function run(
     {
       watchList: { version: 1, resources: [{ ...primary, subscribers }] },
       ...{ client, log, send },
-      checkpoint: createWatchCheckpoint({ client, log, now: Date.now, wait: sleep }, { writeSeconds: 0.01 }),
+      checkpoint: createWatchCheckpoint({ client, log, now: Date.now, wait: sleep }, { writeSeconds }),
     },
     { cluster: 'c', lowPriorityPerSecond: 100, host: '127.0.0.1', port: 0 },
   );
@@ -75,6 +76,34 @@ it('a watcher that receives no event is down after five minutes', async () => {
   await written(server);
   expect((await readStatus()).down).toMatchObject({ level: 'warn' });
 });
+
+it('a watcher whose watch is cut is reconnecting until its events arrive again', async () => {
+  const server = await startServer(() => new Date());
+  // The next write is due after a minute.
+  await run(server, async () => [], Service, 30);
+  const status = async () => await readWatcherStatus(server.client, Date.now(), { signal });
+  await expect.poll(status, { timeout: 15_000 }).not.toHaveProperty('down');
+  expect(await status()).not.toHaveProperty('reconnectingSeconds');
+  const cut = server.inject({ does: 'reset', watch: true });
+  server.breakStreams();
+  await expect.poll(status, { timeout: 15_000 }).toMatchObject({ reconnectingSeconds: expect.any(Number) });
+  expect(await status()).not.toHaveProperty('down');
+  cut[Symbol.dispose]();
+  await expect
+    .poll(
+      async () => {
+        await server.apply({
+          apiVersion: 'v1',
+          kind: 'Service',
+          metadata: { name: `s${Date.now()}` },
+          spec: { ports: [{ port: 80 }] },
+        });
+        return await status();
+      },
+      { timeout: 60_000 },
+    )
+    .not.toHaveProperty('reconnectingSeconds');
+}, 90_000);
 
 it('a watcher that receives events is down when a queue has refused its keys for five minutes', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] });

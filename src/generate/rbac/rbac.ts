@@ -11,7 +11,7 @@ import {
 } from '../../api/definition.ts';
 import { kindOfRead, namespacesOfRead } from '../../api/reads.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { type ClusterNames, clusterNames, controllerIdentity, controllerRole } from '../../core/names.ts';
+import { clusterNames, controllerIdentity, controllerRole } from '../../core/names.ts';
 import type { WatchList } from '../../core/watch-list.ts';
 import { watchListOf } from '../watch-list.ts';
 import { eventsNamespace } from './access-entries.ts';
@@ -207,7 +207,7 @@ function roleWithBinding(
 
 function checkpointRole(
   name: string,
-  { namespace, checkpoint }: ClusterNames,
+  { namespace, checkpoint }: ReturnType<typeof clusterNames>,
   verbs: readonly string[],
   boundTo: readonly JsonObject[],
 ): readonly JsonObject[] {

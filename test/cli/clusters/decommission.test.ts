@@ -92,7 +92,7 @@ it('a cluster on its way to another stage is neither decommissioned, paused nor 
   const moving = { ...entry(), movingTo: { stage: 'canary', since: '2026-01-01T00:00:00Z' } };
   await store({ a: moving });
   for (const command of ['decommission a --leave-objects', 'pause a', 'resume a'])
-    expectUserError(await run(...command.split(' ')), 'outrigger clusters move');
+    expectUserError(await run(...command.split(' ')), 'finish that first: outrigger clusters move a --to canary');
   expect(await stored()).toEqual({ a: moving });
   expect((await run('list')).out).toBe(`a  none  ${server.url}  MOVING to canary\n`);
 });

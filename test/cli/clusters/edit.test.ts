@@ -61,7 +61,11 @@ describe('clusters add, list and remove', () => {
       expect(await run('add', name, await entryFile(eks(name)))).toMatchObject({ status: 0, err: '' });
     expect(JSON.parse(s3.object ?? '')).toEqual({ a: eks('a'), b: eks('b') });
     expect((await run('list')).out).toBe('a  eks  https://a\nb  eks  https://b\n');
-    expectRefused(await run('remove', 'a'), 'run outrigger clusters decommission a first', s3.object ?? '');
+    expectRefused(
+      await run('remove', 'a'),
+      `run outrigger clusters decommission a --table ${s3Table} first`,
+      s3.object ?? '',
+    );
     // The functions use no entry of a move that was prepared only.
     for (const unused of [{ decommissioning: true }, { movingFrom: { stage: 'prod' } }]) {
       s3.object = tableOf({ a: { ...eks('a'), ...unused }, b: eks('b') });

@@ -11,8 +11,9 @@ import {
 import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
 import { expectedQueues } from '@outrigger/cli/commands/doctor/expected-queues';
 import { queuePolicy } from '@outrigger/cli/commands/doctor/queue-commands';
-import { historyCommand } from '@outrigger/cli/commands/key-commands';
+import { explainCommand, historyCommand } from '@outrigger/cli/commands/key-commands';
 import { replayCommand } from '@outrigger/cli/commands/replay';
+import { statusCommand } from '@outrigger/cli/commands/status/status';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../../src/controllers/registry.ts';
@@ -178,19 +179,34 @@ describe('doctor', () => {
   it('with LOG_LEVEL=WARN how runs ended is not known, but for crashes, and replay --wait sends nothing', async () => {
     account.logLevel = 'WARN';
     const key = 'foo:berlin:foos.samples.example.com/default/x';
-    const failed = JSON.stringify({ message: 'reconciled', key, outcome: 'failed', error: 'over by now' });
+    const failed = JSON.stringify({
+      message: 'reconciled',
+      key,
+      outcome: 'failed',
+      error: 'over by now',
+      durationMs: 9,
+    });
     account.logs = { foo: [failed], dinner: ['2026-01-01T00:00:00Z 1 Task timed out after 60.00 seconds'] };
     const { bad } = await findings();
     expect(bad).toMatchObject([
-      { state: 'wrong', about: 'function dinner', message: expect.stringContaining('crashing') },
+      {
+        ...{ state: 'wrong', about: 'function dinner', message: expect.stringContaining('crashing') },
+        fix: expect.stringMatching(/^outrigger logs --stage dev and outrigger explain --stage dev have the lines/),
+      },
       { state: 'warning', about: 'runs', message: expect.stringContaining('with LOG_LEVEL=WARN') },
     ]);
     const waiting = await onStage(replayCommand(), 'foo:default/x', '--cluster', 'berlin', '--wait');
     expectUserError(waiting, 'not sent: with LOG_LEVEL=WARN functions log no run that succeeds; leave out --wait');
     expect(queues().holds(`${prefix}foo.fifo`)).toBe(false);
     const { err, out } = await onStage(historyCommand(), 'foo:default/x', '--cluster', 'berlin');
-    expect(err).toContain('with LOG_LEVEL=WARN the functions log no reconcile that succeeds');
+    expect(err).toContain('with LOG_LEVEL=WARN functions log no run that succeeds');
     expect(out).toBe('no reconcile is logged in this time; see --since\n');
+    const status = JSON.parse((await onStage(statusCommand(), '--json')).out);
+    expect(status.functions).toContainEqual(expect.objectContaining({ name: 'foo', state: 'not known' }));
+    expect(status).not.toHaveProperty('slowest');
+    const explained = await onStage(explainCommand(), 'foo');
+    expect(explained.out).toContain('missed: not known');
+    expect(explained.out).toContain('how long its runs take is not known');
   });
 
   it('D17: doctor names a schedule that is missing, disabled or unknown', async () => {
@@ -283,6 +299,8 @@ describe('doctor', () => {
       { ...gone, about: 'queue foo.fifo' },
     ]);
     expect(status).toBe(1);
+    const { err } = await onStage(statusCommand());
+    expect(err).toMatch(/^foo: its queues .*; outrigger doctor --stage dev prints the command that creates it again$/m);
     for (const { fix } of bad) {
       const { name, attributes } = await awsArguments(fix);
       await queues().sqs.send(new CreateQueueCommand({ QueueName: name ?? '', Attributes: attributes }));

@@ -9,7 +9,7 @@ import { type MetricName, metricNames, serviceDimension } from 'outrigger/intern
 import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { documentation } from './alarms.ts';
 import { metricsNamespace, namePrefix } from './names.ts';
-import { sharedAlarms } from './shared-alarms.ts';
+import { sharedAlarmsOf } from './shared-alarms.ts';
 import { functionNames } from './wakes.ts';
 
 /** The alarms of a controller that alarms.ts makes, by the ends of their names. */
@@ -39,7 +39,7 @@ export function dashboardOf(registry: readonly ControllerDefinition[]): JsonObje
   };
   row(3, (area) => ({ type: 'text', ...area, properties: { markdown: introduction } }));
   // Lean monitoring has no dashboard.
-  const shared = Object.keys(sharedAlarms).filter((name) => name !== 'dead-letters');
+  const shared = Object.keys(sharedAlarmsOf(registry)).filter((name) => name !== 'dead-letters');
   row(alarmsHeight, alarms('shared', shared));
   row(rowHeight, ...overview(registry));
   row(rowHeight, ...sharedResources(registry));

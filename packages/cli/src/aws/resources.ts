@@ -18,7 +18,7 @@ import { parametersOf, settingsEnvironment, stackParametersOf } from './paramete
 import { queriesOf } from './queries.ts';
 import { permissionPoliciesOf, policyDocument, roleOf, sendsToItself } from './role.ts';
 import { consumes, queueWithDeadLetters, sharedFunctionsOf, sharedResourcesOf, type TimeoutOf } from './shared.ts';
-import { sharedAlarmsOf } from './shared-alarms.ts';
+import { alarmResourcesOf } from './shared-alarms.ts';
 import { functionNames, plainHttpDenied, rulesStatements, wakeFunctionOf, wakeResourcesOf } from './wakes.ts';
 
 /** The collector of traces, as an option of the deployment. */
@@ -63,7 +63,7 @@ export function awsOf(
         ...queriesOf(registry),
         Dashboard: dashboardOf(registry),
         ...shared.Resources,
-        ...sharedAlarmsOf(),
+        ...alarmResourcesOf(registry),
       },
       Outputs: shared.Outputs,
     },

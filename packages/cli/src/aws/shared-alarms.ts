@@ -3,9 +3,10 @@
 import { resyncDefaults } from 'outrigger/internal/core/controller-options';
 import type { JsonObject } from 'outrigger/internal/core/json';
 import { metricNames, serviceDimension } from 'outrigger/internal/core/metrics';
-import { logicalId, resyncQueue } from 'outrigger/internal/core/names';
+import { logicalId, resyncQueue, timersQueue } from 'outrigger/internal/core/names';
 import { type AlarmDefinition, alarm, lambdaMetric, periodSeconds, queueMetric, simple, stage } from './alarms.ts';
 import { metricsNamespace, namePrefix } from './names.ts';
+import { type NamedController, wakers } from './wakes.ts';
 
 /** Longer than the schedule's period, so that a late run leaves no gap. */
 const runSeconds = 1.5 * resyncDefaults.runIntervalSeconds;
@@ -17,8 +18,33 @@ const status = `npx outrigger status ${stage}`;
 const deadLetters = `npx outrigger dlq list ${stage}`;
 const ofFunction = { Period: runSeconds };
 
+/** The alarms of a shared function that runs all the time. */
+function functionAlarms(name: string): Readonly<Record<string, AlarmDefinition>> {
+  const metric = (of: string) => lambdaMetric(`${logicalId(name)}LambdaFunction`, of);
+  return {
+    [`${name}-errors`]: {
+      because: `The ${name} function fails or dies, for a quarter of an hour`,
+      first: doctor,
+      runbook: 'function-errors',
+      periods: 3,
+      metric: metric('Errors'),
+    },
+    [`${name}-throttles`]: {
+      because: `Lambda refuses to run the ${name} function, for a quarter of an hour`,
+      first: doctor,
+      runbook: 'function-throttled',
+      periods: 3,
+      metric: metric('Throttles'),
+    },
+  };
+}
+
 /** The alarms by their names, in the order in which the dashboard shows them. */
-export const sharedAlarms: Readonly<Record<string, AlarmDefinition>> = {
+export function sharedAlarmsOf(registry: readonly NamedController[]): Readonly<Record<string, AlarmDefinition>> {
+  return Object.assign({}, alarms, ...wakers(registry).map(functionAlarms));
+}
+
+const alarms: Readonly<Record<string, AlarmDefinition>> = {
   // Each cluster is a contributor of this alarm with its own state and notification, so one does not hide the next
   // (CloudWatch, "Create an alarm based on a multi time series Metrics Insights query"). The resync writes the metric
   // only while something is wrong. Two of five periods are two resync runs, of which one may be late.
@@ -104,13 +130,7 @@ export const sharedAlarms: Readonly<Record<string, AlarmDefinition>> = {
     runbook: 'dead-letters',
     metric: queueMetric('TimersDeadLetters', 'ApproximateNumberOfMessagesVisible'),
   },
-  'timers-errors': {
-    because: 'The timers function fails or dies, for a quarter of an hour',
-    first: doctor,
-    runbook: 'function-errors',
-    periods: 3,
-    metric: lambdaMetric('TimersLambdaFunction', 'Errors'),
-  },
+  ...functionAlarms(timersQueue),
   // One query over all functions, because most deployments never refuse a sender.
   'senders-refused': {
     because: 'A message was refused, because its sender may not say what it says',
@@ -137,13 +157,6 @@ export const sharedAlarms: Readonly<Record<string, AlarmDefinition>> = {
     datapoints: 1,
     metric: query('stale', `SELECT SUM(ClustersTableStale) FROM SCHEMA("${metricsNamespace}", service)`),
   },
-  'timers-throttles': {
-    because: 'Lambda refuses to run the timers function, for a quarter of an hour',
-    first: doctor,
-    runbook: 'function-throttled',
-    periods: 3,
-    metric: lambdaMetric('TimersLambdaFunction', 'Throttles'),
-  },
   // Of lean monitoring alone: with full monitoring, each dead-letter queue has its own. An alarm on the metrics of
   // the queues would cost as much as one for each queue. Each resync run counts the messages, also those that SQS
   // moved.
@@ -158,14 +171,14 @@ export const sharedAlarms: Readonly<Record<string, AlarmDefinition>> = {
 const ids: Readonly<Record<string, string>> = { 'reconciles-itself': 'SelfTriggeredAlarm' };
 
 /** Makes the topic and the alarms, by id. */
-export function sharedAlarmsOf(): Readonly<Record<string, JsonObject>> {
-  const alarms = Object.entries(sharedAlarms).map(([name, definition]) => [
+export function alarmResourcesOf(registry: readonly NamedController[]): Readonly<Record<string, JsonObject>> {
+  const all = Object.entries(sharedAlarmsOf(registry)).map(([name, definition]) => [
     ids[name] ?? `${logicalId(name)}Alarm`,
     alarm(name, definition),
   ]);
   return {
     AlarmTopic: { Type: 'AWS::SNS::Topic', Properties: { TopicName: `${namePrefix}alarms` } },
-    ...Object.fromEntries(alarms),
+    ...Object.fromEntries(all),
   };
 }
 

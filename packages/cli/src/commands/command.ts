@@ -9,6 +9,7 @@ import { ApiError, ConnectError, DeadlineError, ResponseError } from 'outrigger/
 import { environment } from 'outrigger/internal/settings';
 import { QueueCallError } from 'outrigger/internal/sqs/browse';
 import { isFromAws, nextStep } from './next-step.ts';
+import { type Place, placeOptions } from './place.ts';
 import { type ColourOf, fitted } from './terminal.ts';
 
 /**
@@ -21,7 +22,9 @@ export function acting<A extends readonly unknown[]>(run: (...given: A) => Promi
     const parts = given.slice(0, -1);
     const act = (...signal: readonly AbortSignal[]): Promise<number> =>
       Reflect.apply(run, undefined, [...parts, ...signal]);
-    await runCommand(wordsOf(this).join(' '), run.length > parts.length ? (signal) => act(signal) : () => act());
+    const action = run.length > parts.length ? (signal: AbortSignal) => act(signal) : () => act();
+    const { stage, region } = this.opts<Place>();
+    await runCommand(wordsOf(this).join(' '), action, placeOptions({ stage, region }));
   };
 }
 
@@ -34,8 +37,13 @@ function wordsOf(command: Command): readonly string[] {
 /**
  * Runs a command's action, and sets the exit status from its result or its error. Ctrl-C aborts the signal. It ends the
  * process at once if the action takes no signal.
+ * @param at the options of a printed command: ` --stage prod`
  */
-export async function runCommand(command: string, action: (signal: AbortSignal) => Promise<number>): Promise<void> {
+export async function runCommand(
+  command: string,
+  action: (signal: AbortSignal) => Promise<number>,
+  at = '',
+): Promise<void> {
   const stop = new AbortController();
   const interrupt = () => stop.abort(new UserError('stopped; unfinished work is unchanged'));
   if (action.length > 0) process.once('SIGINT', interrupt);
@@ -44,17 +52,17 @@ export async function runCommand(command: string, action: (signal: AbortSignal) 
   } catch (thrown) {
     const error = toError(thrown);
     process.exitCode = 1;
-    if (isUserFacing(error)) printError(`outrigger ${command}: ${formatError(error)}`);
+    if (isUserFacing(error)) printError(`outrigger ${command}: ${formatError(error, at)}`);
     else printStack(error);
   } finally {
     process.removeListener('SIGINT', interrupt);
   }
 }
 
-/** Formats an error, with the next step if one is known. One line, without credentials. */
-export function formatError(thrown: unknown): string {
+/** Formats an error, with the next step `at` a deployment if one is known. One line, without credentials. */
+export function formatError(thrown: unknown, at = ''): string {
   const error = toError(thrown);
-  const step = nextStep(error);
+  const step = nextStep(error, at);
   return redact(step === undefined ? error.message : `${error.message}; ${step}`);
 }
 

@@ -2,7 +2,7 @@
 // has a line. Pure.
 import { printable } from 'outrigger/internal/core/printable';
 import { cutMiddle } from '../console/cut-middle.ts';
-import { lagText, problemsOf } from '../console/problems.ts';
+import { lagText, problemsOf, verdictOf } from '../console/problems.ts';
 import type { ControllerFlow, Experiment, FaultRow, Flow, ObjectRow, Tone } from '../console/wire.ts';
 import { alignColumns } from '../dev/columns.ts';
 import { ageText } from './terminal.ts';
@@ -63,12 +63,9 @@ function headOf(state: PictureState, columns: number): readonly PictureLine[] {
     text: title.slice(index * columns, (index + 1) * columns),
   }));
   if (flow === undefined) return parts;
-  const number = problemsOf(flow, rows).length;
-  const ready = rows.filter((row) => row.state === 'Ready').length;
-  const well = `All is well: ${ready} of ${rows.length} objects are Ready`;
-  const text = number === 0 ? well : number === 1 ? '1 problem' : `${number} problems`;
+  const { text, tone } = verdictOf(flow, rows);
   const lag = lagText(flow, (milliseconds) => ageText(Math.floor(milliseconds / 1000)));
-  const verdict: PictureLine = { text: `${text}; ${lag}`, tone: number === 0 ? 'good' : 'bad' };
+  const verdict: PictureLine = { text: `${text}; ${lag}`, tone };
   return [...parts, verdict, ...(experiment === undefined ? [] : [experimentLine(experiment, faults)])];
 }
 
@@ -102,7 +99,7 @@ function tableOf({ flow, runs }: PictureState, columns: number): readonly Pictur
   const cells = controllers.map(({ name, reconcilesPerSecond, queued, deadLetters, health: { state } }, index) => [
     names[index] ?? name,
     sparkline(runs.get(name) ?? [], width),
-    reconcilesPerSecond.toFixed(1).padStart(5),
+    (reconcilesPerSecond?.toFixed(1) ?? '?').padStart(5),
     String(queued ?? '?').padStart(6),
     String(deadLetters ?? '?').padStart(4),
     state,

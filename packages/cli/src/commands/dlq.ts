@@ -32,6 +32,7 @@ import {
   withInstallationOptions,
 } from './installation.ts';
 import { matchesKey, parseKey } from './parse-key.ts';
+import { placeOptions } from './place.ts';
 
 type ListFlags = InstallationFlags & {
   readonly controller?: string;
@@ -121,7 +122,8 @@ async function runRedrive(
   if (key !== undefined && id !== undefined) throw new UserError('--key and --id exclude each other');
   if (controller === resyncQueue)
     throw new UserError(
-      'resync is not redriven: its next run lists everything again; outrigger dlq delete --controller resync',
+      'resync is not redriven: its next run lists everything again; ' +
+        `outrigger dlq delete --controller resync${placeOptions(flags)}`,
     );
   const controllers = await listControllers(process.cwd());
   // A dead letter of timers holds a controller's message. A dead letter of resync holds none.

@@ -1,6 +1,6 @@
 // The log of a function of a deployment, in CloudWatch Logs. Its client is loaded only when it is needed.
 import type { FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs';
-import { UserError } from 'outrigger/internal/core/errors';
+import { toError, UserError } from 'outrigger/internal/core/errors';
 import { resyncQueue } from 'outrigger/internal/core/names';
 import { readAwsSettings } from 'outrigger/internal/settings';
 import { callWithin } from 'outrigger/internal/sqs/call';
@@ -86,14 +86,21 @@ async function readBackwards(
 }
 
 /**
- * Reads the LOG_LEVEL of the functions, if they leave out runs with it: with WARN those that succeed, with ERROR the
- * failed ones, too. Undefined if they log each run. Throws the client's errors.
+ * Says why the logs do not show each run: with LOG_LEVEL=WARN those that succeed are not in them, with ERROR the failed
+ * ones neither. Undefined if they do, as always here (dev/local-stack.ts). Rejects only with the signal's reason.
  */
-export async function hidingLevel(
+export async function readHidden(
   { on, urlPrefix, region }: Pick<Installation, 'on' | 'urlPrefix' | 'region'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (on !== 'AWS' || readAwsSettings().isQueueElsewhere) return undefined;
-  const { LOG_LEVEL } = await readVariables(`${deploymentPrefixOf({ urlPrefix })}${resyncQueue}`, { region }, signal);
-  return LOG_LEVEL === 'WARN' || LOG_LEVEL === 'ERROR' ? LOG_LEVEL : undefined;
+  const functionName = `${deploymentPrefixOf({ urlPrefix })}${resyncQueue}`;
+  try {
+    const { LOG_LEVEL } = await readVariables(functionName, { region }, signal);
+    const hides = LOG_LEVEL === 'WARN' || LOG_LEVEL === 'ERROR';
+    return hides ? `with LOG_LEVEL=${LOG_LEVEL} functions log no run that succeeds` : undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    return `the LOG_LEVEL of the functions cannot be read: ${toError(error).message}`;
+  }
 }

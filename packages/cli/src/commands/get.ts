@@ -29,6 +29,7 @@ import {
   withInstallationOptions,
 } from './installation.ts';
 import { listPagesIn } from './object-keys.ts';
+import { placeOptions } from './place.ts';
 import { ageText } from './terminal.ts';
 
 type Flags = InstallationFlags & {
@@ -67,7 +68,9 @@ async function run(kind: string | undefined, { output, ...flags }: Flags, signal
     [undefined, name, resource.kind, resource.plural, collectionName(resource)].includes(kind),
   );
   if (wanted.length === 0)
-    throw new UserError(`no controller has the kind ${JSON.stringify(kind)}; outrigger get lists all objects`);
+    throw new UserError(
+      `no controller has the kind ${JSON.stringify(kind)}; outrigger get${placeOptions(flags)} lists all objects`,
+    );
   const kinds = [...new Map(wanted.map((one) => [collectionName(one.declaration.resource), one])).values()];
   using installation = await openInstallation(flags, signal);
   const only = flags.cluster === undefined ? undefined : [await requireClusterName(flags.cluster, installation)];

@@ -153,6 +153,12 @@ export async function openInstallation(
   });
 }
 
+/** Whether `outrigger dev` runs in a folder. Throws UserError for a state file of another format. */
+export async function isLocalRunning(folder: string): Promise<boolean> {
+  const state = await readStateFile(path.join(folder, 'state.json'));
+  return state !== undefined && (await endedProcessOf(folder)) === undefined;
+}
+
 /** The client of the Lambda API of the local system. */
 export function localLambda({ lambda: endpoint }: Pick<DevState, 'lambda'>): LambdaClientConfig {
   return {

@@ -29,11 +29,12 @@ import {
   printJson,
   printLines,
 } from './command.ts';
-import { hidingLevel, mostLines } from './function-log.ts';
+import { mostLines, readHidden } from './function-log.ts';
 import {
   clusterClient,
   type Installation,
   type InstallationFlags,
+  isLocalRunning,
   openInstallation,
   requireClusterName,
   requireRegistry,
@@ -81,19 +82,30 @@ const followSeconds = 2;
 /** A line may be readable that long after it was written. */
 const lateMilliseconds = 60_000;
 
-/** Prints the lines of a key, and the new ones until the signal aborts. */
+/**
+ * Prints the lines of a key, and the new ones until the signal aborts. Says once that a log cannot be read, or that the
+ * local system has ended, and waits for the next line.
+ */
 async function followLog({ entries, installation, key, folder, signal }: Opened): Promise<number> {
   let known = new Set<string>();
   let [next, readAtMs] = [entries, Date.now()];
+  let said: string | undefined;
   while (!signal.aborted) {
     const lines = next.map(logLine);
     printLines(lines.filter((line) => !known.has(line)));
     known = new Set(lines);
     await sleep(followSeconds, signal).catch(() => undefined);
     if (signal.aborted) break;
-    const sinceMs = readAtMs - lateMilliseconds;
-    readAtMs = Date.now();
-    ({ lines: next } = await readKeyLog(installation, key, { folder, sinceMs, signal }));
+    const [startedMs, sinceMs] = [Date.now(), readAtMs - lateMilliseconds];
+    const problem = await readKeyLog(installation, key, { folder, sinceMs, signal })
+      .then(async ({ lines }) => {
+        [next, readAtMs] = [lines, startedMs];
+        return installation.on === 'AWS' || (await isLocalRunning(folder)) ? undefined : 'no system runs here';
+      })
+      .catch((error: unknown) => formatError(error, installation.at));
+    if (signal.aborted) break;
+    if (problem !== said) printError(problem === undefined ? 'the log goes on' : `${problem}; waiting`, () => 'yellow');
+    said = problem;
   }
   return 0;
 }
@@ -201,12 +213,12 @@ async function openKey(
   const controller = requireController(requested.controller, controllers);
   const cluster = await clusterOfKey(requested, flags.cluster, installation);
   const key = completeKey(requested, controller, cluster);
-  const [{ lines: entries, isCut }, level] = await Promise.all([
+  const [{ lines: entries, isCut }, hidden] = await Promise.all([
     readKeyLog(installation, key, { folder: flags.folder, sinceMs, signal }),
-    hidingLevel(installation, signal).catch(() => undefined),
+    readHidden(installation, signal),
   ]);
   if (isCut) printError(`only the newest ${mostLines} lines of this time were read; give a shorter --since`);
-  if (level !== undefined) printError(`with LOG_LEVEL=${level} the functions log no reconcile that succeeds`);
+  if (hidden !== undefined) printError(hidden, () => 'yellow');
   return await act({ key, controller, controllers, installation, entries, folder: flags.folder, signal }, flags);
 }
 
@@ -275,7 +287,7 @@ async function explain({ key, controller, installation, entries, folder, signal,
   const noted = async <T>(about: string, reading: Promise<T>): Promise<T | undefined> =>
     await reading.catch((error: unknown) => {
       if (signal.aborted) throw signal.reason;
-      notes.push(`${about}: ${formatError(error)}`);
+      notes.push(`${about}: ${formatError(error, installation.at)}`);
       return undefined;
     });
   const queue = controllerQueue(key.controller);
@@ -308,6 +320,7 @@ async function explain({ key, controller, installation, entries, folder, signal,
     isPaused: (paused ?? []).length > 0,
     deadLetters: deadLetters.length,
     last,
+    hidden: troubles.hidden,
     finalizer,
     project,
     at: installation.at,

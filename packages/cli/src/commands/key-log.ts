@@ -10,7 +10,7 @@ import { functionNames, type NamedController } from '../aws/wakes.ts';
 import { endPattern, endWords, FunctionTroubles } from '../console/health.ts';
 import { logFileName, olderLogFile } from '../dev/log-file.ts';
 import { readThrottles } from './console/function-figures.ts';
-import { cloudWatchLines, deploymentPrefixOf, hidingLevel, mostLines, type Newest } from './function-log.ts';
+import { cloudWatchLines, deploymentPrefixOf, mostLines, type Newest, readHidden } from './function-log.ts';
 import type { Installation } from './installation.ts';
 
 // A controller may have logged a field of the same name with a value of another type.
@@ -76,8 +76,6 @@ export function watchedFunctions(
 
 /** Why it is not known how the runs of a function ended that logs much. */
 export const tooLong = `its log has more than ${mostLines} lines, of which the newest show no failure`;
-/** What a log shows, however many runs are not in it. */
-const certain: readonly string[] = ['crashing', 'cannot load', 'throttled', 'not known'];
 
 /** Reads what the logs of the last 15 minutes say of functions. Never rejects: one that cannot be read is not known. */
 export async function readTroubles(
@@ -93,8 +91,7 @@ export async function readTroubles(
   };
   if (installation.on === 'AWS') {
     const query = { filterPattern: endPattern, sinceMs, signal };
-    const level = await hidingLevel(installation, signal).catch(toError);
-    signal.throwIfAborted();
+    troubles.setHidden(await readHidden(installation, signal));
     const cut = new Set<string>();
     const read = async (name: string) => {
       const { lines, isCut } = await cloudWatchLines(installation, name, query);
@@ -106,13 +103,7 @@ export async function readTroubles(
     );
     await Promise.all(names.map((name) => read(name).catch(unread(name))));
     troubles.setThrottles(names, await throttles);
-    for (const name of names) {
-      const { state } = troubles.healthOf(name, false);
-      if (cut.has(name) && state === 'working') troubles.setUnread(name, tooLong);
-      if (level === undefined || certain.includes(state)) continue;
-      const hidden = `with LOG_LEVEL=${level} its log has no runs that succeed`;
-      troubles.setUnread(name, level instanceof Error ? `its LOG_LEVEL cannot be read: ${level.message}` : hidden);
-    }
+    for (const name of cut) if (troubles.healthOf(name, false).state === 'working') troubles.setUnread(name, tooLong);
     return troubles;
   }
   const lines = await fileLines(path.join(folder, logFileName)).catch((error: unknown) => {

@@ -30,17 +30,20 @@ const steps: readonly (readonly [RegExp, string])[] = [
 const certificateStep =
   'the configured ca did not sign this server’s certificate; if the ca has changed, configure the new one';
 
-/** Finds the next step for an error or one of its causes; undefined if none is known. */
-export function nextStep(error: unknown, depth = 0): string | undefined {
+/**
+ * Finds the next step for an error or one of its causes; undefined if none is known.
+ * @param at the options of a printed command: ` --stage prod`
+ */
+export function nextStep(error: unknown, at = '', depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > 5) return undefined;
   if (untrustedCodeOf(error) !== undefined) return undefined; // Its message has the advice.
   if (isUnauthorized(error)) return 'the API server does not accept these credentials; renew them';
-  if (isMissingQueue(error)) return 'outrigger doctor prints the command that creates it again';
+  if (isMissingQueue(error)) return `outrigger doctor${at} prints the command that creates it again`;
   if (hasNoRegion(error)) return 'name one with --region, or set AWS_REGION';
   const names = [error.name, 'code' in error ? String(error.code) : ''];
   const found = steps.find(([pattern]) => names.some((name) => pattern.test(name)));
   if (found === undefined && names.some(isCertificateCode)) return certificateStep;
-  return found?.[1] ?? nextStep(error.cause, depth + 1);
+  return found?.[1] ?? nextStep(error.cause, at, depth + 1);
 }
 
 /** Whether an error is a response of AWS, or of the SDK that could not send a request: its stack does not help. */

@@ -62,11 +62,14 @@ export async function setPaused(
     wanted,
     names,
     urlPrefix,
+    at,
   }: {
     readonly name: string;
     readonly wanted: 'paused' | 'resumed';
     readonly names: readonly string[];
     readonly urlPrefix: string;
+    /** The options of a printed command. */
+    readonly at: string;
   },
   signal: AbortSignal,
 ): Promise<{ readonly changed: boolean; readonly paused: readonly string[] }> {
@@ -74,7 +77,7 @@ export async function setPaused(
   const mappings = await readMappings(lambda, { urlPrefix, queues: names.map(controllerQueue) }, { signal });
   const { mapping } = mappings.find((one) => one.name === queue) ?? {};
   if (mapping?.UUID === undefined)
-    throw new UserError(`no function receives messages from ${queue}; outrigger doctor prints how to restore it`);
+    throw new UserError(`no function receives messages from ${queue}; outrigger doctor${at} prints how to restore it`);
   const { UUID } = mapping;
   const changed = isPaused(mapping) !== (wanted === 'paused');
   if (changed) {
@@ -98,9 +101,9 @@ async function run(
   const queue = controllerQueue(requireController(name, controllers).name);
   using installation = await openInstallation(flags, signal);
   using lambda = disposable(new LambdaClient(installation.lambda));
-  const { urlPrefix } = installation;
+  const { urlPrefix, at } = installation;
   const names = controllers.map((one) => one.name);
-  const { changed, paused } = await setPaused(lambda, { name, wanted, names, urlPrefix }, signal);
+  const { changed, paused } = await setPaused(lambda, { name, wanted, names, urlPrefix, at }, signal);
   const parameter = paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`;
   printLines([
     wanted === 'paused'

@@ -2,12 +2,15 @@
 // change another stage, another region, or the system of this machine.
 import { partitionOf } from 'outrigger/internal/signing/partition';
 
-/** Formats the options of a command of outrigger or osls: ` --stage prod --region eu-central-1`, or '' for none. */
-export function placeOptions(given: {
+/** What chooses a deployment. */
+export type Place = {
   readonly stage?: string | undefined;
   readonly region?: string | undefined;
   readonly table?: string | undefined;
-}): string {
+};
+
+/** Formats the options of a command of outrigger or osls: ` --stage prod --region eu-central-1`, or '' for none. */
+export function placeOptions(given: Place): string {
   const options = [
     ['stage', given.stage],
     ['region', given.region],

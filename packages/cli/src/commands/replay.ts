@@ -13,7 +13,7 @@ import { replayEntry } from '../operations/replay.ts';
 import { loadProject } from '../project/project.ts';
 import { acting, formatError, printError, printLines } from './command.ts';
 import { printDryRun, printPlan } from './dry-run/plan.ts';
-import { hidingLevel } from './function-log.ts';
+import { readHidden } from './function-log.ts';
 import {
   clusterClient,
   type Installation,
@@ -90,9 +90,8 @@ async function run(
   const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
   if (dryRun === true)
     return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });
-  const level = wait === true ? await hidingLevel(installation, signal).catch(() => undefined) : undefined;
-  if (level !== undefined)
-    throw new UserError(`not sent: with LOG_LEVEL=${level} functions log no run that succeeds; leave out --wait`);
+  const hidden = wait === true ? await readHidden(installation, signal) : undefined;
+  if (hidden !== undefined) throw new UserError(`not sent: ${hidden}; leave out --wait`);
   await requireObject(controller, key, installation, signal);
   const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
   if (sent?.accepted !== true)

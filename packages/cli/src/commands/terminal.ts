@@ -8,9 +8,9 @@ export type ColourOf = (line: string) => 'red' | 'yellow' | undefined;
 
 /** Words of lines about something that is wrong, or that is not known. */
 const wrong = /\b(?:DOWN|unreachable|refused|cannot load|crashing|failing|throttled|slow)\b|^wrong /;
-const unknown = /\bnot known\b|^warning /;
+const unknown = /\bnot known\b|\breconnect|^warning /;
 
-/** Red for what is wrong, yellow for what is not known. */
+/** Red for what is wrong, yellow for what is not known or on its way back. */
 export function colourOf(line: string): 'red' | 'yellow' | undefined {
   return wrong.test(line) ? 'red' : unknown.test(line) ? 'yellow' : undefined;
 }

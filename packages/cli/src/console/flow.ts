@@ -8,6 +8,7 @@ import { redact } from 'outrigger/internal/core/redact';
 import { callWithin, sqsErrorReason } from 'outrigger/internal/sqs/call';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
 import type { Operator } from './actions.ts';
+import { hiddenNote } from './health.ts';
 import type { History } from './history.ts';
 import type { ConsoleSource } from './source.ts';
 import type { ControllerFlow, Flow } from './wire.ts';
@@ -53,7 +54,7 @@ export function createFlowReader(
       ...(queue === undefined ? {} : { queued: queue.visible, inFlight: queue.inFlight }),
       ...(letters === undefined ? {} : { deadLetters: letters.visible + letters.inFlight }),
       ...(oldest === undefined ? {} : { oldestAt: oldest }),
-      ...history.rates(name),
+      ...(history.troubles.hidden === undefined ? history.rates(name) : {}),
     };
   };
   const readFlow = async (signal: AbortSignal): Promise<Flow> => {
@@ -75,16 +76,17 @@ export function createFlowReader(
       read(),
     ]);
     const resync = history.troubles.resync();
+    const { hidden } = history.troubles;
     return {
       at: Date.now(),
       changesPerSecond: history.changesPerSecond(),
       ...others,
-      notes: [...notes, ...unread.slice(0, 1), ...errors],
+      notes: [...notes, ...(hidden === undefined ? [] : [hiddenNote(hidden)]), ...unread.slice(0, 1), ...errors],
       ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
       ...(letters.includes(undefined)
         ? {}
         : { sharedDeadLetters: letters.reduce((sum, one) => sum + (one?.visible ?? 0) + (one?.inFlight ?? 0), 0) }),
-      ...history.latencies(),
+      ...(hidden === undefined ? history.latencies() : {}),
       ...(resync === undefined ? {} : { resync }),
       controllers: flows.map((flow) => ({
         ...flow,

@@ -11,7 +11,7 @@ import { redact } from 'outrigger/internal/core/redact';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import * as z from 'zod';
 import { objectReadiness } from '../dev/readiness.ts';
-import { RunTimes, type TimedRun } from './run-times.ts';
+import { type ControllerTimes, RunTimes, type TimedRun } from './run-times.ts';
 import {
   type Health,
   type ObjectState,
@@ -34,6 +34,8 @@ export function healthOf(state: PartState, text?: string, since?: number): Healt
 export type WatcherFacts = {
   /** The time since its watchers received an event of every kind. */
   readonly lastSeenSeconds?: number;
+  /** For how long a watch of theirs fails. Its changes come late. */
+  readonly reconnectingSeconds?: number;
   /** The reason why its watchers count as down. */
   readonly watcherDown?: string;
   /** Whether they have not started yet in a new cluster. */
@@ -43,9 +45,10 @@ export type WatcherFacts = {
 };
 
 /** Returns the facts of a status that was read from the watch checkpoint. */
-export function watcherFacts({ lastSeenSeconds, down, unknown }: WatcherStatus): WatcherFacts {
+export function watcherFacts({ lastSeenSeconds, reconnectingSeconds, down, unknown }: WatcherStatus): WatcherFacts {
   return {
     ...(lastSeenSeconds === undefined ? {} : { lastSeenSeconds }),
+    ...(reconnectingSeconds === undefined ? {} : { reconnectingSeconds }),
     ...(down === undefined ? {} : { watcherDown: down.reason }),
     ...(down?.level === 'info' ? { watcherStarting: true } : {}),
     ...(unknown === undefined ? {} : { watcherUnknown: unknown }),
@@ -54,7 +57,7 @@ export function watcherFacts({ lastSeenSeconds, down, unknown }: WatcherStatus):
 
 /** Judges the watchers of a cluster. `whose` begins the text. */
 export function watcherHealth(
-  { lastSeenSeconds, watcherDown, watcherStarting, watcherUnknown }: WatcherFacts,
+  { lastSeenSeconds, reconnectingSeconds, watcherDown, watcherStarting, watcherUnknown }: WatcherFacts,
   whose = 'its watchers',
 ): Health {
   if (watcherStarting === true) return healthOf('starting', watcherDown);
@@ -62,6 +65,8 @@ export function watcherHealth(
   if (watcherUnknown !== undefined)
     return healthOf('not known', `the status of ${whose} is unknown: ${watcherUnknown}`);
   if (lastSeenSeconds === undefined) return healthOf('not known', `the status of ${whose} was not read`);
+  if (reconnectingSeconds !== undefined)
+    return healthOf('reconnecting', `${whose} reconnect: a watch fails for ${reconnectingSeconds} s`);
   return healthOf('working', `last seen ${lastSeenSeconds} s ago`);
 }
 
@@ -119,21 +124,41 @@ function troubleOf({ outcome, reason = '' }: RunEnd): PartState | undefined {
   return failures.includes(outcome) ? 'failing' : outcome === 'postponed' ? postponed[reason] : undefined;
 }
 
+/** Says that runs are not shown, and why. */
+export const hiddenNote = (hidden: string) => `Not each run is known: ${hidden}`;
+
 /** What to do about a function that Lambda refuses to run. */
 export const throttledPage = 'docs/alarms/function-throttled.md';
 const throttledRemedy = `and its messages wait: raise the quota, or reserve concurrency (${throttledPage})`;
 
 type Trouble = { readonly state: PartState; readonly text: string; readonly since: number; readonly at: number };
 
+/** What the log shows of a function, however many runs are not in it. */
+const certain: readonly PartState[] = ['cannot load', 'crashing', 'throttled', 'not known', 'paused'];
+
 /** What the log of the functions says of them: the last run of each object that did not succeed. */
 export class FunctionTroubles {
-  /** How long its runs took, those that succeeded as well. */
-  readonly times = new RunTimes();
+  readonly #times = new RunTimes();
   readonly #all = new Map<string, Map<string, Trouble>>();
   readonly #unread = new Map<string, string>();
   readonly #throttles = new Map<string, number | Error>();
   /** The lists of the last two runs of the resync. */
   #runs: readonly ResyncLists[] = [];
+  #hidden: string | undefined;
+
+  /** Why the logs do not show each run; undefined if they do. */
+  get hidden(): string | undefined {
+    return this.#hidden;
+  }
+
+  setHidden(reason: string | undefined): void {
+    this.#hidden = reason;
+  }
+
+  /** Returns how long the runs of a function took; undefined if none is known, or if its log does not show each. */
+  timesOf(name: string): ControllerTimes | undefined {
+    return this.#hidden === undefined ? this.#times.of(name) : undefined;
+  }
 
   /**
    * The last run of the resync that listed one controller, or any; undefined if none was read, or not now. It is the
@@ -143,7 +168,8 @@ export class FunctionTroubles {
     const isAsked = (id: string) => controller === undefined || id.startsWith(`${controller} `);
     const runs = this.#runs.map(({ run, lists }) => ({ run, lists: [...lists].filter(([id]) => isAsked(id)) }));
     const [former, latest = former] = runs.filter(({ lists }) => lists.length > 0);
-    if (former === undefined || latest === undefined || this.#unread.has(resyncQueue)) return undefined;
+    const isUnread = this.#hidden !== undefined || this.#unread.has(resyncQueue);
+    if (former === undefined || latest === undefined || isUnread) return undefined;
     const isComplete = former.lists.every(([id]) => latest.lists.some(([one]) => one === id));
     const { run, lists } = isComplete ? latest : former;
     const all = lists.map(([, one]) => one);
@@ -165,7 +191,7 @@ export class FunctionTroubles {
     this.#all.set(controller, own);
     // A function that runs is loaded.
     if (end.key !== undefined) own.delete('');
-    if (end.outcome !== 'postponed' && end.durationMs !== undefined) this.times.add(controller, end);
+    if (end.outcome !== 'postponed' && end.durationMs !== undefined) this.#times.add(controller, end);
     const state = end.crash ?? troubleOf(end);
     const before = own.get(id);
     const same = before?.state === state ? before : undefined;
@@ -214,6 +240,12 @@ export class FunctionTroubles {
 
   /** Judges a function, by the lines after a time: a shared function has none that says that it succeeded. */
   healthOf(controller: string, isPaused: boolean | undefined, afterMs = 0): Health {
+    const shown = this.#shownOf(controller, isPaused, afterMs);
+    return this.#hidden === undefined || certain.includes(shown.state) ? shown : healthOf('not known', this.#hidden);
+  }
+
+  /** The same, if the log has each run. */
+  #shownOf(controller: string, isPaused: boolean | undefined, afterMs: number): Health {
     if (isPaused === true) return healthOf('paused', 'its messages wait in its queue');
     const unread = this.#unread.get(controller);
     if (unread !== undefined) return healthOf('not known', unread);

@@ -184,7 +184,7 @@ export function createHistory(
     },
     latencies: () => recentLatencies(allRuns()),
     changesPerSecond: () => (since(changes, (at) => at, rateMilliseconds).length * 1000) / rateMilliseconds,
-    series: () => seriesOf(allRuns(), now()),
+    series: () => (troubles.hidden === undefined ? seriesOf(allRuns(), now()) : seriesOf([], now())),
   };
 }
 

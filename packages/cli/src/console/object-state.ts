@@ -6,6 +6,7 @@ import { mismatchOf } from 'outrigger/internal/core/selector';
 import { observationOf } from 'outrigger/internal/kube/apply/observation';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import { objectReadiness } from '../dev/readiness.ts';
+import { objectHealth } from './health.ts';
 import type { Tone } from './wire.ts';
 
 /** How each state is shown. */
@@ -49,15 +50,18 @@ export function stateOf(
     readonly pausedCluster?: string;
     readonly deadLetters: number;
     readonly last: LastRun | undefined;
+    /** Why the log does not show each run. Then conditions say what failed: a run after `last` may be missing. */
+    readonly hidden?: string | undefined;
     readonly finalizer: string;
     readonly project: string;
     /** The options of a printed command: ` --stage prod`. */
     readonly at?: string | undefined;
   },
 ): ObjectExplanation {
-  const { deadLetters, last, finalizer, at = '' } = facts;
+  const { deadLetters, finalizer, at = '' } = facts;
   if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
   const { metadata, status } = object;
+  const last = facts.hidden === undefined ? facts.last : shownRun(object, controller.declaration);
   const failed = ['failed', 'terminal', 'refused', 'postponed'].includes(last?.outcome ?? '');
   const error = last?.error ?? last?.reason ?? 'no error is logged';
   const isDeleting = metadata.deletionTimestamp !== undefined;
@@ -86,8 +90,10 @@ export function stateOf(
     const waits = metadata.finalizers?.includes(finalizer) === true ? finalizer : metadata.finalizers?.join(', ');
     return { state: 'deleting', why: `it waits for ${waits ?? 'nothing'}${failed ? `: ${error}` : ''}` };
   }
-  if (failed)
-    return { state: 'failing', why: `attempt ${(last?.attempt ?? 0) + 1} ended as ${last?.outcome}: ${error}` };
+  if (failed) {
+    const which = facts.hidden === undefined ? `attempt ${(last?.attempt ?? 0) + 1}` : 'its last reconcile';
+    return { state: 'failing', why: `${which} ended as ${last?.outcome}: ${error}` };
+  }
   const { name, declaration } = controller;
   if (declaration === undefined)
     return { state: 'unknown', why: 'nothing has failed; whether its last change is reconciled is not known' };
@@ -115,4 +121,16 @@ export function stateOf(
     return { state: 'not ready', why: `its last reconcile succeeded, and it is not Ready: ${detail}` };
   }
   return { state: 'settled', why: 'its last reconcile succeeded, for the present generation' };
+}
+
+/** The failure that the conditions of an object show, as its last run; undefined if they show none. */
+function shownRun(
+  object: KubeObject,
+  declaration: ControllerDefinition['declaration'] | undefined,
+): LastRun | undefined {
+  if (declaration === undefined) return undefined;
+  const { resource, statusSlice } = declaration;
+  const sliceConditions = statusSlice?.conditions ?? [];
+  const { state, text } = objectHealth(object, { sliceConditions, isForeign: resource.definition === undefined });
+  return state === 'Failed' || state === 'Stalled' ? { outcome: 'failed', error: text } : undefined;
 }

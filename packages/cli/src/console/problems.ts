@@ -1,6 +1,6 @@
 // What a person should look at in a system, the parts first: for the page's verdict and the picture of `outrigger dev`.
 // Pure.
-import type { Flow, Health, ObjectRow, ObjectState, ResyncRun } from './wire.ts';
+import type { Flow, Health, ObjectRow, ObjectState, ResyncRun, Tone } from './wire.ts';
 
 /** Something that a person should look at, and where the page shows it. */
 export type Problem = {
@@ -39,6 +39,29 @@ export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]
     ...(dead > 0 ? [{ text: numbered(dead, 'dead letter', 'dead letters'), view: 'queues' as const }] : []),
     ...objects,
   ];
+}
+
+/** The verdict: how many problems there are, else what is on its way back, else that all is well. */
+export function verdictOf(
+  flow: Flow,
+  rows: readonly Pick<ObjectRow, 'state'>[],
+): { readonly text: string; readonly tone: Tone } {
+  const number = problemsOf(flow, rows).length;
+  if (number > 0) return { text: numbered(number, 'problem', 'problems'), tone: 'bad' };
+  const busy = busyText(flow.clusters.map(({ health }) => health));
+  const ready = rows.filter(({ state }) => state === 'Ready').length;
+  const objects = `${ready.toLocaleString('en')} of ${rows.length.toLocaleString('en')} objects are Ready`;
+  return busy === undefined
+    ? { text: `All is well: ${objects}`, tone: 'good' }
+    : { text: `${busy}; ${objects}`, tone: 'busy' };
+}
+
+/** Says how many clusters are on their way, such as reconnecting; undefined if none is. */
+export function busyText(clusters: readonly Health[]): string | undefined {
+  const states = clusters.flatMap(({ tone, state }) => (tone === 'busy' ? [state] : []));
+  const counts = [...new Set(states)].map((state) => [state, states.filter((one) => one === state).length] as const);
+  const texts = counts.map(([state, number]) => `${numbered(number, 'cluster is', 'clusters are')} ${state}`);
+  return texts.length === 0 ? undefined : texts.join(', ');
 }
 
 /** Says what waits and what was missed: `behind: 4 keys, the oldest for 12 s; missed: 0 by the resync 3 s ago`. */

@@ -48,6 +48,7 @@ export async function whyOf(
       isPaused: paused?.has(name) === true,
       ...(isPausedCluster ? { pausedCluster: cluster } : {}),
       deadLetters: isLogged ? 1 : letters.length,
+      hidden: troubles.hidden,
       last: last && { outcome: last.outcome, attempt: last.attempts, error: last.error },
       finalizer: finalizerOf(name, project),
       project,

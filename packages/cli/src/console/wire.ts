@@ -17,8 +17,9 @@ export const partTones = {
   slow: 'bad',
   failing: 'bad',
   'not known': 'unknown',
+  reconnecting: 'busy',
   starting: 'busy',
-  decommissioning: 'busy',
+  decommissioning: 'neutral',
   paused: 'neutral',
   working: 'good',
 } as const satisfies Readonly<Record<string, Tone>>;
@@ -83,8 +84,9 @@ export type ControllerFlow = {
   readonly deadLetters?: number;
   /** When its oldest message was sent, in milliseconds since 1970; undefined if there is none, or on AWS. */
   readonly oldestAt?: number;
-  readonly reconcilesPerSecond: number;
-  readonly failuresPerSecond: number;
+  /** Undefined while the log does not show each run. */
+  readonly reconcilesPerSecond?: number;
+  readonly failuresPerSecond?: number;
   /** Of its function. */
   readonly health: Health;
   /** From the change to its status. */

@@ -53,6 +53,8 @@ export function readLocalStack(
     ...(environment.DEDUPLICATION_SECRET === undefined ? {} : { DEDUPLICATION_SECRET: secret }),
     // The local queue gives every sender the same id.
     SENDER_CHECK: 'off',
+    // Commands and the console know of runs by the log alone.
+    LOG_LEVEL: environment.LOG_LEVEL === 'DEBUG' ? 'DEBUG' : 'INFO',
     RESYNC_SCHEDULE_SECONDS: String(tick),
     RESYNC_PERIOD_SECONDS: String(period),
     RESYNC_MISSED_AFTER_SECONDS: String(grace),

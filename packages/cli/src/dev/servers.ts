@@ -35,6 +35,9 @@ export type EmbeddedServers = {
   readonly sqs?: Pick<LocalSqs, 'setDown'>;
 };
 
+/** A watch that was cut shows by a bookmark that it is whole again; elsewhere they come once a minute. */
+const bookmarkSeconds = 10;
+
 /** Starts the embedded API server, or opens the developer's cluster. Adds each started part to `parts`. */
 export async function startCluster(
   parts: AsyncDisposableStack,
@@ -48,7 +51,15 @@ export async function startCluster(
     const snapshot = keep ? await readKeptObjects(objectsFile) : undefined;
     keptObjects = Object.values(snapshot?.collections ?? {}).flat().length;
     const server = await explainListening('--api-port', apiPort, () =>
-      startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts, snapshot, identify: functionUser }),
+      startApiServer({
+        port: apiPort,
+        host: '127.0.0.1',
+        execute,
+        allowedHosts,
+        snapshot,
+        identify: functionUser,
+        bookmarkSeconds,
+      }),
     );
     parts.defer(() => server.close());
     if (keep) {

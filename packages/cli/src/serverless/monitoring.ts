@@ -8,7 +8,10 @@ export type Monitoring = 'full' | 'lean' | 'off';
 /** Instead of the alarms of each dead-letter queue. */
 export const leanOnlyAlarms = ['DeadLettersAlarm'];
 
-/** For the resync, which finds what anything else misses, each shared function, clusters, and a loop, which costs. */
+/**
+ * For the resync, which finds what anything else misses, timers, clusters, and a loop, which costs. What the wake
+ * function fails for is a dead letter.
+ */
 export const leanAlarms = [
   ...leanOnlyAlarms,
   'ResyncNotRunAlarm',

@@ -143,6 +143,23 @@ export function refuseUnknown(given: readonly string[], settings: readonly strin
   }
 }
 
+/** Parameters of the stack that nothing reads any more, and the options that say the same. The schedule is fixed. */
+const formerParameters: Readonly<Record<string, string>> = {
+  ResyncPeriodSeconds: 'RESYNC_PERIOD_SECONDS',
+  ResyncScheduleSeconds: 'RESYNC_PERIOD_SECONDS',
+  ResyncMissedAfterSeconds: 'RESYNC_MISSED_AFTER_SECONDS',
+};
+
+/** Refuses parameters of serverless.yml that nothing reads any more. Throws OptionError with what says the same. */
+export function refuseFormer(parameters: readonly string[]): void {
+  const former = parameters.find((name) => name in formerParameters);
+  if (former !== undefined)
+    throw new OptionError(
+      `serverless.yml: nothing reads the parameter ${former} any more; remove it, and give ` +
+        `${formerParameters[former]} under params`,
+    );
+}
+
 function clustersTableOf(value: string): ClustersTable | undefined {
   if (value === '') return undefined;
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([A-Za-z0-9/_.-]+)$/.exec(value) ?? [];

@@ -19,7 +19,7 @@ import { checkNames } from './check-names.ts';
 import { checkStack } from './check-stack.ts';
 import { checkControllerOptions, controllerParameters } from './controller-options.ts';
 import { checkKept, checkRemovedQueues, readFormer, withGiven } from './former.ts';
-import { checkRegion, OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
+import { checkRegion, OptionError, type Options, readOptions, refuseFormer, refuseUnknown } from './options.ts';
 import type { Configuration, Osls } from './osls.ts';
 import { withPaused } from './paused.ts';
 import type { Template } from './template.ts';
@@ -167,6 +167,8 @@ export default class OutriggerPlugin {
     const { provider } = this.#osls.service;
     const next = withExisting(provider.compiledCloudFormationTemplate, this.#options);
     provider.compiledCloudFormationTemplate = next;
+    const passed = provider.stackParameters.map(({ ParameterKey }) => ParameterKey);
+    refuseFormer([...Object.keys(next.Parameters ?? {}), ...passed]);
     if (this.#former !== undefined)
       await checkRemovedQueues(this.#osls.getProvider('aws'), {
         former: this.#former,

@@ -50,7 +50,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   const location = await tableLocation(flags);
   const entries = await readTable(location, flags);
   // Refuses what the change would refuse, before the cluster is read.
-  withDecommissioning(entries, name);
+  withDecommissioning(entries, name, flags);
   let read: readonly string[] = [];
   if (flags.leaveObjects !== true) {
     const { registry } = await loadProject(process.cwd());
@@ -58,14 +58,16 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
     const namespaces = await readNamespaces(process.cwd());
     using client = await connectEntry(name, parseEntry(name, entries.get(name)), flags);
     const { kept, places } = await countFinalizers(retryingClient(client), registry, { project, namespaces, signal });
+    const at = placeOptions({ stage: flags.stage, region: flags.region });
     if (kept.length > 0)
       throw new UserError(
         `cluster "${name}": ${kept.join(', ')} with a finalizer that nothing would remove; ` +
-          'delete them and wait, or run outrigger detach, or give --leave-objects if the cluster goes with them',
+          `delete them and wait, or run outrigger detach KIND --cluster ${name}${at}, ` +
+          'or give --leave-objects if the cluster goes with them',
       );
     read = places;
   }
-  const after = await changeTable(location, flags, (now) => withDecommissioning(now, name));
+  const after = await changeTable(location, flags, (now) => withDecommissioning(now, name, flags));
   const only = `only objects in the namespaces ${read.join(', ')} were read: the list of all is forbidden`;
   printLines([
     ...(read.length === 0 ? [] : [only]),

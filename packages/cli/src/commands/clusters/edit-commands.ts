@@ -108,7 +108,8 @@ export function pauseCommands(): readonly Command[] {
       .action(
         acting(async (name: string, flags: TableFlags) => {
           const location = await tableLocation(flags);
-          await changeTable(location, flags, (entries) => withPaused(entries, name, command === 'pause'));
+          const edit = { paused: command === 'pause', place: flags };
+          await changeTable(location, flags, (entries) => withPaused(entries, name, edit));
           printLines([command === 'pause' ? pausedLine(name) : `${name} is resumed within a minute`]);
           return 0;
         }),
@@ -140,7 +141,9 @@ export function removeCommand(): Command {
   return withTableOptions(new Command('remove'))
     .description('remove a cluster from the table, after it was decommissioned')
     .argument('<name>', 'the name of the cluster')
-    .action(acting((name: string, flags: TableFlags) => change(flags, (entries) => withoutEntry(entries, name))));
+    .action(
+      acting((name: string, flags: TableFlags) => change(flags, (entries) => withoutEntry(entries, name, flags))),
+    );
 }
 
 /** Makes the command that copies parameters into the table. */

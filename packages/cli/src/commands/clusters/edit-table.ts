@@ -10,6 +10,7 @@ import {
 } from 'outrigger/internal/clusters/registry/entry';
 import { isClusterName, nameRule } from 'outrigger/internal/core/cluster-name';
 import { UserError } from 'outrigger/internal/core/errors';
+import { type Place, placeOptions } from '../place.ts';
 
 /** The entries of a table by name. They are not validated. */
 export type TableEntries = ReadonlyMap<string, unknown>;
@@ -56,14 +57,18 @@ export function withWatcher(entries: TableEntries, name: string, watcher: EntryW
   return new Map([...entries, [name, { ...entry, watchers: [...others, watcher] }]]);
 }
 
-/** Pauses or resumes a cluster. Throws a UserError if there is no such entry. */
-export function withPaused(entries: TableEntries, name: string, paused: boolean): TableEntries {
+/**
+ * Pauses or resumes a cluster. Throws a UserError if there is no such entry. Here and below, printed commands name the
+ * place.
+ */
+export function withPaused(
+  entries: TableEntries,
+  name: string,
+  { paused, place }: { readonly paused: boolean; readonly place: Place },
+): TableEntries {
   if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
   const { paused: _, ...entry } = parseEntry(name, entries.get(name));
-  if (entry.movingTo !== undefined || entry.movingFrom !== undefined)
-    throw new UserError(
-      `cluster "${name}": is on its way to another stage; finish that first: outrigger clusters move`,
-    );
+  requireNoMove(name, entry, place);
   if (paused && entry.decommissioning === true)
     throw new UserError(`cluster "${name}": is being decommissioned, so its messages are deleted; it cannot be paused`);
   return new Map([...entries, [name, paused ? { ...entry, paused } : entry]]);
@@ -73,13 +78,10 @@ export function withPaused(entries: TableEntries, name: string, paused: boolean)
  * Marks an entry as decommissioned: the functions delete its messages. Throws a UserError if there is no such entry, or
  * if it is on its way to another stage.
  */
-export function withDecommissioning(entries: TableEntries, name: string): TableEntries {
+export function withDecommissioning(entries: TableEntries, name: string, place: Place): TableEntries {
   if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
   const { paused: _, ...entry } = parseEntry(name, entries.get(name));
-  if (entry.movingTo !== undefined || entry.movingFrom !== undefined)
-    throw new UserError(
-      `cluster "${name}": is on its way to another stage; finish that first: outrigger clusters move`,
-    );
+  requireNoMove(name, entry, place);
   return new Map([...entries, [name, { ...entry, decommissioning: true }]]);
 }
 
@@ -87,14 +89,22 @@ export function withDecommissioning(entries: TableEntries, name: string): TableE
  * Removes an entry. Throws a UserError if there is none, and for one that the functions use: each of its messages would
  * become a dead letter.
  */
-export function withoutEntry(entries: TableEntries, name: string): TableEntries {
+export function withoutEntry(entries: TableEntries, name: string, place: Place): TableEntries {
   if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
   if (isUsed(name, entries.get(name)))
     throw new UserError(
       `cluster "${name}": is not decommissioned, so its messages would become dead letters; ` +
-        `run outrigger clusters decommission ${name} first (its --help says what to give for one that is gone)`,
+        `run outrigger clusters decommission ${name}${placeOptions(place)} first ` +
+        '(its --help says what to give for one that is gone)',
     );
   return new Map([...entries].filter(([one]) => one !== name));
+}
+
+function requireNoMove(name: string, { movingTo, movingFrom }: ClusterEntry, { stage, region }: Place): void {
+  if (movingTo === undefined && movingFrom === undefined) return;
+  const from = placeOptions({ stage: movingFrom?.stage ?? stage, region });
+  const command = `outrigger clusters move ${name}${from} --to ${movingTo?.stage ?? stage ?? 'STAGE'}`;
+  throw new UserError(`cluster "${name}": is on its way to another stage; finish that first: ${command}`);
 }
 
 /** Whether the functions use an entry. They use no invalid one, and none of a move that has not reached this stage. */

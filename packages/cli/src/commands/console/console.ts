@@ -19,6 +19,7 @@ import { explainListening } from '../../dev/explain-error.ts';
 import { loadProject } from '../../project/project.ts';
 import { tableLocation } from '../clusters/table.ts';
 import { acting, disposable, formatError, portNumber, printError, printLines } from '../command.ts';
+import { readHidden } from '../function-log.ts';
 import { openInstallation } from '../installation.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import { awsAccess } from '../stage-table.ts';
@@ -97,6 +98,7 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
     linesBetween: log.linesBetween,
     ...functionFigures(client, { prefix, region: at }),
     throttlesOf: async (names) => await readThrottles(names, { prefix, region: at }),
+    readHidden: async (signal) => await readHidden(installation, signal),
     aws: await awsConsole(prefix, at),
     actions: async (range) => await readAudit(audit, range),
     operator: createOperator({
@@ -106,7 +108,7 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
       lambda,
       urlPrefix,
       table,
-      region: at,
+      place: { stage, region },
     }),
     clusters: async () =>
       await Promise.all(

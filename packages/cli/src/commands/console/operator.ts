@@ -19,7 +19,7 @@ import { endLines } from '../dry-run/report.ts';
 import { localLambda, localSettings } from '../installation.ts';
 import { readPaused } from '../mappings.ts';
 import { setPaused } from '../pause.ts';
-import type { RegionFlag } from '../stage-table.ts';
+import { type Place, placeOptions } from '../place.ts';
 
 /** What an operator works on. */
 export type OperatorDeps = {
@@ -31,7 +31,8 @@ export type OperatorDeps = {
   readonly urlPrefix: string;
   /** The location of the clusters table. */
   readonly table: string;
-  readonly region: RegionFlag;
+  /** The deployment: its region, and what printed commands name. */
+  readonly place: Place;
 };
 
 /** The event source mappings of an account are listed as a whole, so not with each read of the flow. */
@@ -45,7 +46,7 @@ export function createOperator({
   lambda: config,
   urlPrefix,
   table,
-  region,
+  place,
 }: OperatorDeps): Operator {
   const names = registry.map(({ name }) => name);
   const lambda = new LambdaClient(config);
@@ -62,12 +63,13 @@ export function createOperator({
       return { lines: endLines(end), changes: changes.flatMap((one) => ('fields' in one ? [one] : [])) };
     },
     pauseController: async (name, paused, signal) => {
-      await setPaused(lambda, { name, wanted: paused ? 'paused' : 'resumed', names, urlPrefix }, signal);
+      const wanted = paused ? 'paused' : 'resumed';
+      await setPaused(lambda, { name, wanted, names, urlPrefix, at: placeOptions(place) }, signal);
       pausedNow.forget();
       return paused ? `${name} is paused: its messages wait in its queue.` : `${name} is resumed.`;
     },
     pauseCluster: async (name, paused) => {
-      await changeTable(table, region, (entries) => withPaused(entries, name, paused));
+      await changeTable(table, place, (entries) => withPaused(entries, name, { paused, place }));
       return `${name} is ${paused ? 'paused' : 'resumed'} within a minute, when the functions have read the table.`;
     },
     pausedControllers: async (signal) => await pausedNow.get(signal),
@@ -87,7 +89,7 @@ export async function devOperator(
     registry,
     project,
     table,
-    region: {},
+    place: {},
     environment: async () => await localSettings(dev.state(), set),
     lambda: localLambda(dev.state()),
     urlPrefix: urlPrefixOf(dev.state().queues),

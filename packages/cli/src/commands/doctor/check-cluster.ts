@@ -272,7 +272,8 @@ async function checkWatchers(
   const sender = id === undefined || watched === undefined ? {} : { sender: { id, mayBeOthers: watched.byOthers } };
   if (state !== 'working') {
     const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;
-    return { findings: [failFinding(about, text, fix)], ...sender };
+    const found = state === 'reconnecting' ? warnFinding(about, text, fix) : failFinding(about, text, fix);
+    return { findings: [found], ...sender };
   }
   const received = `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`;
   if (watched === undefined || watched.byOurs || !watched.byOthers)

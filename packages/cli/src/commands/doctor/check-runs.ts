@@ -12,13 +12,14 @@ export async function checkRuns(
   controllers: readonly NamedController[],
   options: { readonly folder: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
+  const { at } = installation;
   const names = watchedFunctions(installation, controllers);
   const troubles = await readTroubles(installation, names, options);
   const healths = names.map((name) => ({ name, ...troubles.healthOf(name, false) }));
   const bad = healths.filter(({ tone }) => tone === 'bad');
   const unread = healths.filter(({ tone }) => tone === 'unknown');
   const findings = bad.map(({ name, ...health }) => {
-    const lines = `outrigger logs and outrigger explain have the lines of an object of ${name}`;
+    const lines = `outrigger logs${at} and outrigger explain${at} have the lines of an object of ${name}`;
     const fix = health.state === 'throttled' ? throttledPage : lines;
     return failFinding(`function ${name}`, functionText(health), fix);
   });
@@ -27,7 +28,7 @@ export async function checkRuns(
     const [one, ...more] = unread.filter(({ text }) => (text === tooLong) === isTooLong);
     if (one === undefined) return [];
     const about = `how the runs of ${more.length + 1} functions ended is not known`;
-    const status = `outrigger status${installation.at} counts the objects that fail`;
+    const status = `outrigger status${at} counts the objects that fail`;
     return warnFinding(
       'runs',
       `${about}: ${one.text ?? ''}`,

@@ -77,11 +77,12 @@ export function statusLines(
 export function overdueLines(
   { name, paused, controllers = [] }: NamedCluster,
   pausedControllers: readonly string[],
+  at = '',
 ): readonly string[] {
   return controllers.flatMap(({ controller, unobserved, oldestSeconds, overdue }) => {
     if (paused === true || pausedControllers.includes(controller) || overdue !== true) return [];
     const changes = unobserved === 1 ? '1 change is' : `${unobserved} changes are`;
-    const oldest = `the oldest for ${ageText(oldestSeconds ?? 0)}; outrigger logs has the errors of an object`;
+    const oldest = `the oldest for ${ageText(oldestSeconds ?? 0)}; outrigger logs${at} has the errors of an object`;
     return [`${name}: ${controller}: ${changes} not reconciled, ${oldest}`];
   });
 }
@@ -90,7 +91,7 @@ function clusterCells(cluster: NamedCluster): readonly string[] {
   const { name, moving, paused, problem, version = '-' } = cluster;
   const { state, text = '' } = clusterHealth(cluster);
   const mark = moving !== undefined ? `MOVING ${moving}, ` : paused === true ? 'PAUSED, ' : '';
-  const shown = state === 'down' ? 'DOWN' : ['working', 'paused'].includes(state) ? text : state;
+  const shown = state === 'down' ? 'DOWN' : ['working', 'paused', 'reconnecting'].includes(state) ? text : state;
   // The version is the server's own text.
   return [name, problem === undefined ? redact(version) : '-', `${mark}${shown}`];
 }

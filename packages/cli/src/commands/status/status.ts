@@ -29,6 +29,7 @@ import {
 import { readTroubles, watchedFunctions } from '../key-log.ts';
 import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
+import { placeOptions } from '../place.ts';
 import type { SenderCheckState } from '../stage-table.ts';
 import { colourOf } from '../terminal.ts';
 import { type ClusterStatus, readClusterStatus } from './cluster-status.ts';
@@ -91,7 +92,7 @@ async function watch(flags: Flags, signal: AbortSignal): Promise<number> {
       if (signal.aborted) return before ?? 0;
       // Of a system that is restarted the status is shown again.
       if (before === undefined) throw error;
-      printError(formatError(error), () => 'red');
+      printError(formatError(error, placeOptions(flags)), () => 'red');
       return 1;
     });
     await sleep(watchSeconds, signal).catch(() => undefined);
@@ -132,7 +133,8 @@ export async function explainController(
   const { problems, unknown, line, lag, slowest } = verdict;
   if (output === 'json') printJson({ ...system, ...verdict });
   else {
-    const times = slowest === undefined ? 'no run in the last 15 minutes' : timesText(slowest);
+    const none = system.hidden === undefined ? 'no run in the last 15 minutes' : 'how long its runs take is not known';
+    const times = slowest === undefined ? none : timesText(slowest);
     const more = [...problems, ...unknown, ...pausedLines(system.paused, at), lag, times];
     printLines([`${controller}: ${line}`, ...more.map((one) => `  ${one}`)], colourOf);
   }
@@ -169,17 +171,18 @@ async function readSystem(
     Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
   ]);
   const functions = functionNames.map((name) => {
-    return { name, ...troubles.healthOf(name, paused?.includes(name)), times: troubles.times.of(name) };
+    return { name, ...troubles.healthOf(name, paused?.includes(name)), times: troubles.timesOf(name) };
   });
   const misnamed = cluster === undefined ? await requireRegistry(installation.registry).misnamed() : [];
   const others = [
     ...(notLoaded === undefined ? [] : [`the objects of controllers are unknown: ${notLoaded}`]),
     ...misnamed,
   ];
-  const system = { clusters, queues, functions, paused, others, resync: troubles.resync(controller) };
+  const { hidden } = troubles;
+  const system = { clusters, queues, functions, paused, others, resync: troubles.resync(controller), hidden };
   // A deployment whose functions cannot be read still has a status.
   const senderCheck = await installation.senderCheck().catch(() => undefined);
-  return { ...system, senderCheck, verdict: judge(system), at: installation.at };
+  return { ...system, senderCheck, verdict: judge(system, installation.at), at: installation.at };
 }
 
 async function readNamed(
@@ -223,6 +226,6 @@ async function readQueue(
     return { name, queued: now.visible, inFlight: now.inFlight, delayed: now.delayed, deadLetters: total(dead) };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return { name, problem: `its queues cannot be read: ${formatError(error)}` };
+    return { name, problem: `its queues cannot be read: ${formatError(error, installation.at)}` };
   }
 }

@@ -1,7 +1,7 @@
 // The verdict of `outrigger status`: what is wrong, what is not known, and one line about both. Pure.
 import { sharedQueues } from 'outrigger/internal/core/names';
 import { clusterHealth, functionText, queueHealth } from '../../console/health.ts';
-import { missedText } from '../../console/problems.ts';
+import { busyText, missedText } from '../../console/problems.ts';
 import { averageMs, type ControllerTimes } from '../../console/run-times.ts';
 import type { ResyncRun, Tone } from '../../console/wire.ts';
 import { ageText } from '../terminal.ts';
@@ -17,6 +17,8 @@ export type Read = {
   readonly others: readonly string[];
   /** The last run; undefined if none was read. */
   readonly resync: ResyncRun | undefined;
+  /** Why the logs of the functions do not show each run. */
+  readonly hidden?: string | undefined;
 };
 
 /**
@@ -31,8 +33,8 @@ export type Verdict = {
   readonly slowest?: { readonly controller: string } & ControllerTimes;
 };
 
-/** Judges a system. */
-export function judge({ clusters, queues, functions, paused, others, resync }: Read): Verdict {
+/** Judges a system. `at`: the options of a printed command. */
+export function judge({ clusters, queues, functions, paused, others, resync }: Read, at = ''): Verdict {
   const objects = clusters.flatMap(({ controllers = [] }) => controllers);
   // A function whose failing objects are named is no other problem.
   const failing = new Set(objects.filter((one) => one.failing > 0).map(({ controller }) => controller));
@@ -43,13 +45,15 @@ export function judge({ clusters, queues, functions, paused, others, resync }: R
   ].filter(({ name, state }) => state !== 'failing' || !failing.has(name));
   const linesOf = (tone: Tone) =>
     parts.flatMap((one) => (one.tone === tone ? [`${one.name}: ${one.text ?? one.state}`] : []));
-  const overdue = clusters.flatMap((one) => overdueLines(one, paused ?? []));
+  const overdue = clusters.flatMap((one) => overdueLines(one, paused ?? [], at));
   const problems = [...others, ...linesOf('bad'), ...clusters.flatMap(problemsOf), ...overdue];
   const unknown = linesOf('unknown');
   const dead = sum(queues.map(({ deadLetters = 0 }) => deadLetters));
+  const busy = busyText(clusters.map(clusterHealth));
   const counts = [
     ...some(problems.length, 'problem'),
     ...(unknown.length === 0 ? [] : [`${unknown.length} not known`]),
+    ...(busy === undefined ? [] : [busy]),
     ...some(dead, 'dead letter'),
   ];
   const ready = `${sum(objects.map((one) => one.ready ?? 0))} of ${sum(objects.map((one) => one.objects))}`;

@@ -34,7 +34,7 @@ export type DevOperator = Operator & { readonly project: string; readonly isClus
 
 /** Several pages share a read of the queues that is younger. */
 const flowMilliseconds = 1_000;
-const watcherMilliseconds = 10_000;
+const watcherMilliseconds = 2_000;
 
 /** Creates the source. */
 export function createDevSource(controllers: readonly ControllerDefinition[]): DevSource {

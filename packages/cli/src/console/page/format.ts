@@ -33,8 +33,9 @@ export function duration(milliseconds: number | undefined | null): string {
   return milliseconds < 100_000 ? `${(milliseconds / 1000).toFixed(1)} s` : `${age(milliseconds)}`;
 }
 
-/** A rate per second: `0`, `0.4`, `12`. */
-export function rate(perSecond: number): string {
+/** A rate per second: `0`, `0.4`, `12`; a dash for an unknown one. */
+export function rate(perSecond: number | undefined | null): string {
+  if (perSecond === undefined || perSecond === null) return '–';
   if (perSecond === 0) return '0';
   return perSecond < 10 ? perSecond.toFixed(1) : String(Math.round(perSecond));
 }

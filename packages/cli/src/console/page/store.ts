@@ -289,8 +289,8 @@ function addPoint({ at, controllers, p50Ms, p99Ms, waitingTimers }: Flow): void 
   const last = <T>(all: readonly T[], one: T): readonly T[] => [...all.slice(1 - maxPoints), one];
   plots.value = {
     at: last(before.at, at / 1000),
-    reconciles: last(before.reconciles, sum(controllers.map((one) => one.reconcilesPerSecond))),
-    failures: last(before.failures, sum(controllers.map((one) => one.failuresPerSecond))),
+    reconciles: last(before.reconciles, sumKnown(controllers.map((one) => one.reconcilesPerSecond))),
+    failures: last(before.failures, sumKnown(controllers.map((one) => one.failuresPerSecond))),
     p50: last(before.p50, p50Ms ?? null),
     p99: last(before.p99, p99Ms ?? null),
     waiting: last(before.waiting, sumKnown(controllers.map((one) => one.queued))),

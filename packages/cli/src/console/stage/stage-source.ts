@@ -11,7 +11,7 @@ import { functionNames, sharedFunctions } from '../../aws/wakes.ts';
 import { createObjectCache, type ObjectCache } from '../../dev/object-cache.ts';
 import { createActions, type Operator } from '../actions.ts';
 import { createFlowReader } from '../flow.ts';
-import { type ClusterFacts, clusterHealth, type WatcherFacts } from '../health.ts';
+import { type ClusterFacts, clusterHealth, hiddenNote, type WatcherFacts } from '../health.ts';
 import { merged } from '../history.ts';
 import { createLiveObjects } from '../live-objects.ts';
 import { splitId } from '../object-id.ts';
@@ -48,6 +48,8 @@ export type StageDeps = PastDeps & {
   readonly newLines: (name: string, signal: AbortSignal) => Promise<readonly LogLine[]>;
   /** Reads how often Lambda has refused to run functions in the last 15 minutes, by name. */
   readonly throttlesOf: (names: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  /** Says why the logs do not show each run; undefined if they do. */
+  readonly readHidden: (signal: AbortSignal) => Promise<string | undefined>;
   /** Ends everything. */
   readonly signal: AbortSignal;
 };
@@ -56,7 +58,7 @@ export type StageDeps = PastDeps & {
 const tableSeconds = 5;
 const logSeconds = 5;
 const watcherSeconds = 30;
-/** CloudWatch counts by the minute, and each read of a metric costs. */
+/** CloudWatch counts by the minute, and each read of a metric costs. A deployment may change the LOG_LEVEL. */
 const throttleSeconds = 60;
 /** Until the watchers of a cluster that has joined are read. */
 const dueSeconds = 1;
@@ -93,6 +95,8 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   async function open(): Promise<void> {
     while (Date.now() - lastReadAt >= openMilliseconds) await opened.promise;
   }
+  history.troubles.setHidden('the LOG_LEVEL of the functions is being read');
+  const followHidden = async () => history.troubles.setHidden(await deps.readHidden(signal));
 
   function leave(cluster: string): void {
     members.get(cluster)?.stop.abort();
@@ -158,7 +162,8 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   async function followThrottles(): Promise<void> {
     if (Date.now() - throttlesReadAt < throttleSeconds * 1000) return;
     throttlesReadAt = Date.now();
-    history.troubles.setThrottles(functions, await deps.throttlesOf(functions).catch(toError));
+    const [throttles] = await Promise.all([deps.throttlesOf(functions).catch(toError), followHidden()]);
+    history.troubles.setThrottles(functions, throttles);
   }
 
   async function followWatchers(): Promise<void> {
@@ -185,6 +190,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
       await sleep(seconds, signal).catch(() => undefined);
     }
   }
+  void followHidden().catch(() => undefined);
   void repeat('The clusters table cannot be read', tableSeconds, followTable, async () => undefined);
   void repeat('The log of the functions cannot be read', logSeconds, followLogs);
   void repeat('Watchers', dueSeconds, followWatchers);
@@ -227,7 +233,11 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   });
   return {
     system: { mode: 'stage', name, ...(deps.aws === undefined ? {} : { aws: deps.aws }) },
-    past: async (range, own) => await past.of(functions, range, own),
+    past: async (range, own) => {
+      const found = await past.of(functions, range, own);
+      const { hidden } = history.troubles;
+      return hidden === undefined ? found : { ...found, notes: [hiddenNote(hidden), ...found.notes] };
+    },
     faults: [],
     experiments: () => [],
     rows: live.rows,
@@ -250,8 +260,9 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
       const isShown = ({ at }: { readonly at: number }) => at >= shown.from && at <= shown.to;
       const { entries, note } = range === undefined ? lastDay : past.ofObject(id, range);
       const timeline = merged([...(found?.timeline ?? []), ...entries, ...(await past.actionsOn(id, shown))]);
-      const timelineNote = note === undefined ? {} : { timelineNote: note };
-      return found && { ...found, timeline: timeline.filter(isShown), ...timelineNote };
+      const { hidden } = history.troubles;
+      const timelineNote = note ?? (hidden && hiddenNote(hidden));
+      return found && { ...found, timeline: timeline.filter(isShown), ...(timelineNote && { timelineNote }) };
     },
     act: async (action, own) => {
       if (action.type === 'redrive' || action.type === 'delete')

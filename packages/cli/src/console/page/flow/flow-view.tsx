@@ -2,7 +2,7 @@
 import { deadLettersOf } from '../../problems.ts';
 import { count, duration, rate } from '../format.ts';
 import { EntryLine } from '../parts/entry-line.tsx';
-import { allRows, flow, hasClusters, recent, sum, sumKnown } from '../store.ts';
+import { allRows, flow, hasClusters, recent, sumKnown } from '../store.ts';
 import { Controllers } from './controllers.tsx';
 import { FlowPicture } from './flow-picture.tsx';
 import { Matrix } from './matrix.tsx';
@@ -39,13 +39,13 @@ function Figures() {
   const total = allRows.value.length;
   const sent = controllers.flatMap(({ oldestAt }) => oldestAt ?? []);
   const oldestMs = now === undefined || sent.length === 0 ? undefined : Math.max(0, now.at - Math.min(...sent));
-  const failures = sum(controllers.map((one) => one.failuresPerSecond));
+  const failures = sumKnown(controllers.map((one) => one.failuresPerSecond));
   const letters = sumKnown(now === undefined ? [] : deadLettersOf(now));
   const figures = [
     { label: 'Objects ready', value: count(ready), unit: `of ${count(total)}`, tone: ready < total ? 'busy' : 'good' },
     { label: 'Changes', value: rate(now?.changesPerSecond ?? 0), unit: '/ s' },
-    { label: 'Reconciles', value: rate(sum(controllers.map((one) => one.reconcilesPerSecond))), unit: '/ s' },
-    { label: 'Failures', value: rate(failures), unit: '/ s', tone: failures > 0 ? 'bad' : '' },
+    { label: 'Reconciles', value: rate(sumKnown(controllers.map((one) => one.reconcilesPerSecond))), unit: '/ s' },
+    { label: 'Failures', value: rate(failures), unit: '/ s', tone: (failures ?? 0) > 0 ? 'bad' : '' },
     { label: 'In flight', value: count(sumKnown(controllers.map((one) => one.inFlight))), unit: 'keys' },
     { label: 'Oldest message', value: duration(oldestMs), unit: '' },
     { label: 'Lag, median', value: duration(now?.p50Ms), unit: '' },

@@ -19,7 +19,7 @@ const all: readonly Plot[] = [
       { name: 'reconciles', label: 'all', color: '--plot-1' },
       { name: 'failures', label: 'failed', color: '--bad' },
     ],
-    format: (value) => (value === null ? '–' : rate(value)),
+    format: rate,
   },
   {
     title: 'Lag from change to status',

@@ -1,6 +1,6 @@
 // The verdict on the system, before any figure: its problems, or that all is well.
 import { computed } from '@preact/signals';
-import { lagText, type Problem, problemsOf } from '../../problems.ts';
+import { lagText, type Problem, problemsOf, verdictOf } from '../../problems.ts';
 import { age, count } from '../format.ts';
 import { allRows, flow, now, objectHref, recent } from '../store.ts';
 
@@ -16,12 +16,11 @@ export function Verdict() {
   const [all, current] = [problems.value, flow.value];
   if (all === undefined || current === undefined) return null;
   const change = recent.value.findLast(({ type }) => type === 'change');
-  const ready = allRows.value.filter(({ state }) => state === 'Ready').length;
   const last = change === undefined ? '' : `, the last change was ${age(now.value - change.at)} ago`;
-  const well = `All is well: ${count(ready)} of ${count(allRows.value.length)} objects are ready${last}`;
+  const { text, tone } = verdictOf(current, allRows.value);
   return (
-    <section class={`card verdict ${all.length > 0 ? 'bad' : 'good'}`} aria-label="Verdict">
-      <h2>{all.length === 0 ? well : all.length === 1 ? '1 problem' : `${count(all.length)} problems`}</h2>
+    <section class={`card verdict ${tone}`} aria-label="Verdict">
+      <h2>{`${text}${all.length === 0 ? last : ''}`}</h2>
       <p class="lag">{lagText(current, age)}</p>
       {all.length > 0 && (
         <ul>
