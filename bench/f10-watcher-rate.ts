@@ -75,7 +75,7 @@ export async function f10({
     compare(
       {
         ...cpu,
-        what: 'the same without sending: from watch events to keys, as far as the informer goes',
+        what: 'the same without sending: from events to keys, as far as the informer goes',
         goals: [],
       },
       without(ours),

@@ -3,6 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { build } from '@outrigger/cli/commands/build';
 import * as z from 'zod';
+import { formatCheckpoint, parseCheckpoint } from '../src/checkpoint/document.ts';
 import { startServerProcess } from '../test/support/server-process.ts';
 import type { PlainApi } from '../tools/chaos/plain-api.ts';
 import { formatSpread } from './compare.ts';
@@ -27,7 +28,6 @@ const edits = { names: 500, perSecond: 10, count: 100 };
 const tolerance = 1.25;
 const checkpointPath = '/api/v1/namespaces/outrigger-system/configmaps/outrigger-watch-checkpoint';
 const checkpointMap = z.object({ data: z.object({ checkpoint: z.string() }) });
-const checkpointDocument = z.looseObject({ entries: z.record(z.string(), z.looseObject({ version: z.string() })) });
 const checkpointAttempts = 300;
 const sqsProgram = new URL('../test/support/sqs-program.ts', import.meta.url);
 const startMilliseconds = 30_000;
@@ -186,12 +186,12 @@ async function writtenCheckpoint(api: PlainApi): Promise<string> {
 async function moveCheckpoint(api: PlainApi, text: string): Promise<void> {
   const { body } = await api.call('GET', `${collectionOf(collection)}?limit=1`);
   const { metadata } = z.object({ metadata: z.object({ resourceVersion: z.string() }) }).parse(body);
-  const document = checkpointDocument.parse(JSON.parse(text));
-  const entries = Object.fromEntries(
-    Object.entries(document.entries).map(([name, entry]) => [name, { ...entry, version: metadata.resourceVersion }]),
-  );
-  const checkpoint = JSON.stringify({ ...document, entries });
+  const parsed = parseCheckpoint(text);
+  if (parsed.type !== 'read') throw new Error(`f8: the checkpoint is ${parsed.type}`);
+  const { resourceVersion: version } = metadata;
+  const entries = new Map([...parsed.document.entries].map(([name, entry]) => [name, { ...entry, version }]));
+  const checkpoint = formatCheckpoint({ ...parsed.document, entries });
   const merge = { 'content-type': 'application/merge-patch+json' };
-  const { status } = await api.call('PATCH', checkpointPath, { data: { checkpoint: checkpoint } }, merge);
+  const { status } = await api.call('PATCH', checkpointPath, { data: { checkpoint } }, merge);
   if (status !== 200) throw new Error(`f8: PATCH ${checkpointPath}: ${status}`);
 }

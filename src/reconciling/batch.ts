@@ -1,7 +1,7 @@
 // A batch of messages of one controller: groups the records by key, reconciles each key once, and deletes the messages
 // that are done. A message is deleted last, after its follow-up (timer or dead letter) has been accepted.
 import { unlessAborted } from '../core/async.ts';
-import { type MetricLabels, type Metrics, metricNames } from '../core/metrics.ts';
+import { metricNames } from '../core/metrics.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
 import { groupRecords, type KeyGroup, orderRedelivered, type RefusedRecord, readRecord } from './group-records.ts';
@@ -9,8 +9,6 @@ import type { SenderCheck } from './sender-check.ts';
 
 /** The dependencies of a batch. */
 export type BatchDeps = DispatchDeps & {
-  /** Whether the clusters table, as it was last read, has a cluster. Absent: every one is known. */
-  readonly isKnownCluster?: (cluster: string) => boolean;
   /** Absent: the sender check is off. */
   readonly senders?: SenderCheck | undefined;
   /** Deletes messages by their receipt handles. A failure is harmless: the message is received again. */
@@ -38,21 +36,18 @@ const earlyDeleteMs = 1_000;
 const lastDeleteMs = 1_000;
 
 /** Creates a function that processes a controller's batches. */
-export function createBatch(given: BatchDeps): RunBatch {
-  const { isKnownCluster = () => true } = given;
-  const deps = { ...given, metrics: labelKnownClusters(given.metrics, isKnownCluster) };
-  return async (records, limits) => await new Batch(deps, records, limits).run();
+export function createBatch(deps: BatchDeps): RunBatch {
+  return async (records, limits) => await new Batch(deps, limits).run(records);
 }
 
 /** One batch: its deadlines, what runs, and what is done. */
 class Batch {
   readonly #deps: BatchDeps;
-  readonly #records: readonly QueueRecord[];
   readonly #limits: BatchLimits;
   readonly #startedAt: number;
-  /** The ids of the messages that are not done. */
-  readonly #remaining: Set<string>;
-  /** Messages that are done, and not deleted yet. */
+  /** The ids of the messages that are done. */
+  readonly #done = new Set<string>();
+  /** Those of them that are not deleted yet. */
   #undeleted: QueueRecord[] = [];
   /** The keys whose reconciler runs: not those that wait for the clusters table, or for SQS. */
   readonly #running = new Set<string>();
@@ -60,17 +55,15 @@ class Batch {
   readonly #sending = new AbortController();
   readonly #finished = new AbortController();
 
-  constructor(deps: BatchDeps, records: readonly QueueRecord[], limits: BatchLimits) {
+  constructor(deps: BatchDeps, limits: BatchLimits) {
     this.#deps = deps;
-    this.#records = records;
     this.#limits = limits;
     this.#startedAt = deps.monotonicMs();
-    this.#remaining = new Set(records.map(({ messageId }) => messageId));
   }
 
-  async run(): Promise<readonly string[]> {
+  async run(records: readonly QueueRecord[]): Promise<readonly string[]> {
     const deadline = this.#unlessFinished(this.#limits.reconcileMs, () => this.#work.abort(new Error('out of time')));
-    const { groups, refused } = await this.#accept();
+    const { groups, refused } = await this.#accept(records);
     const allDone = this.#reconcileAll(groups, refused);
     // Messages that finished before this moment are deleted now. Without this they would wait for the next one to
     // finish, if there is one.
@@ -80,7 +73,7 @@ class Batch {
       deadline.then(() => this.#unlessFinished(this.#limits.graceMs)).then(() => false),
     ]).finally(() => this.#finished.abort('finished'));
     if (!isDone || this.#running.size > 0) await this.#cutOff(allDone);
-    return [...this.#remaining];
+    return records.map(({ messageId }) => messageId).filter((id) => !this.#done.has(id));
   }
 
   async #unlessFinished(milliseconds: number, act: () => Promise<void> | void = () => {}): Promise<void> {
@@ -90,11 +83,11 @@ class Batch {
   }
 
   /** Returns the messages of this controller by key, of those that no other function can receive now. */
-  async #accept() {
+  async #accept(records: readonly QueueRecord[]) {
     const { claim, senders, controller, retry, declares, log } = this.#deps;
     const { signal } = this.#work;
-    const claimed = (await claim?.(this.#records, { signal })) ?? this.#records;
-    const messages = this.#records.length - claimed.length;
+    const claimed = (await claim?.(records, { signal })) ?? records;
+    const messages = records.length - claimed.length;
     if (messages > 0) log({}).warn('messages not reconciled: another function may have received them', { messages });
     const read = claimed.map(readRecord);
     // The senders are in the clusters table, which may be slow.
@@ -158,7 +151,7 @@ class Batch {
   }
 
   async #release(done: readonly QueueRecord[]): Promise<void> {
-    for (const { messageId } of done) this.#remaining.delete(messageId);
+    for (const { messageId } of done) this.#done.add(messageId);
     this.#undeleted.push(...done);
     if (this.#deps.monotonicMs() - this.#startedAt >= earlyDeleteMs) await this.#deleteDone();
   }
@@ -188,32 +181,12 @@ class Batch {
 /** Reports a refused record. Returns whether it may be deleted. Above a limit, refused senders are only counted. */
 async function reportRefused(deps: BatchDeps, refused: RefusedRecord, signal: AbortSignal): Promise<boolean> {
   const { record, reason, message } = refused;
-  const log = deps.log({ messageId: record.messageId });
-  deps.metrics.count(metricNames.reconcilesRefused);
-  if (message === undefined || deps.senders === undefined) {
-    log.error('message refused', { outcome: 'refused', reason });
-    return await deadLetter(deps, [record], { reason }, log, signal);
-  }
-  const { cluster } = message;
-  const lastError = new Error(deps.senders.explain(message, record));
-  log.error('message refused', { outcome: 'refused', reason, cluster, error: lastError.message });
-  deps.metrics.count(metricNames.sendersRefused);
-  return !deps.senders.mayCopy() || (await deadLetter(deps, [record], { reason, lastError }, log, signal));
-}
-
-/** The label of every other cluster. It is no valid name of a cluster. */
-const notKnown = 'not known';
-
-/**
- * Returns metrics whose label `cluster` is a known cluster, or a fixed one. Each label is a metric that is billed, and
- * while the clusters table cannot be read, nothing else refuses a name that is not in it.
- */
-function labelKnownClusters(metrics: Metrics, isKnown: (cluster: string) => boolean): Metrics {
-  const checked = (labels: MetricLabels = {}): MetricLabels =>
-    labels.cluster === undefined || isKnown(labels.cluster) ? labels : { ...labels, cluster: notKnown };
-  return {
-    ...metrics,
-    count: (name, value, labels) => metrics.count(name, value, checked(labels)),
-    milliseconds: (name, value, labels) => metrics.milliseconds(name, value, checked(labels)),
-  };
+  const { log: logOf, metrics, senders } = deps;
+  const log = logOf({ messageId: record.messageId });
+  const lastError = message && senders && new Error(senders.explain(message, record));
+  log.error('message refused', { outcome: 'refused', reason, cluster: message?.cluster, error: lastError?.message });
+  metrics.count(metricNames.reconcilesRefused);
+  if (lastError !== undefined) metrics.count(metricNames.sendersRefused);
+  if (lastError !== undefined && senders?.mayCopy() === false) return true;
+  return await deadLetter(deps, [record], { reason, lastError }, log, signal);
 }

@@ -19,7 +19,12 @@ type Took = { readonly durationMs: number; readonly responseMs?: number | undefi
 /** Creates a breaker. `now` is in milliseconds, of any origin; `random` is in [0, 1). */
 export function createBreaker(now: () => number, { random = Math.random } = {}) {
   const clusters = new Map<string, ClusterState>();
-  const lost = createLostTime();
+  /**
+   * When as much time has passed as the time that unreachable and slow clusters took from the others requires. It may
+   * be a fifth of the whole time, after a burst: the failures with which one cluster's breaker opens.
+   */
+  let paidAt = 0;
+  let countedUntil = Number.NEGATIVE_INFINITY;
   const stateOf = (cluster: string) => clusters.get(cluster) ?? initialState;
 
   function isSlow(cluster: string, responseMs: number): boolean {
@@ -29,6 +34,11 @@ export function createBreaker(now: () => number, { random = Math.random } = {}) 
     const isFaster = (other = Number.POSITIVE_INFINITY) => other * slow.factor < responseMs;
     return others.some(([, other]) => isFaster(other.responseMs));
   }
+  /** Adds the time of a key that has just ended. Keys of one batch run at the same time, so it counts once. */
+  function lose(durationMs: number): void {
+    paidAt = Math.max(paidAt, now()) + Math.min(durationMs, now() - countedUntil) * (1 + restFactor);
+    countedUntil = now();
+  }
   /** With a jitter of half: all instances find a slow cluster at the same time, and would call it at the same time. */
   const throttleMs = (durationMs: number) => durationMs * restFactor * (0.5 + random());
 
@@ -36,11 +46,11 @@ export function createBreaker(now: () => number, { random = Math.random } = {}) 
     /** Returns whether a key of the cluster may run. After an open interval all keys may, until the next failure. */
     state: (cluster: string): BreakerState => {
       const state = stateOf(cluster);
-      const limitMs = isConfirmed(state) ? maxLostMs : 2 * maxLostMs;
-      const isLimited = isSuspect(state) && lost.isOver(limitMs, now());
+      // Unreachable or slow for certain: five failures, or two slow responses, in a row.
+      const limitMs = isFailing(state) || state.isSlow ? maxLostMs : 2 * maxLostMs;
+      const isLimited = isSuspect(state) && paidAt - now() > limitMs * (1 + restFactor);
       if (now() >= state.openUntil && !isLimited) return 'closed';
-      if (isLimited && state.failures > 0) return 'open';
-      return isFailing(state) ? 'open' : 'throttled';
+      return isFailing(state) || (isLimited && state.failures > 0) ? 'open' : 'throttled';
     },
     /**
      * The time limit of a key's first response, in milliseconds, after which the key is postponed; undefined: no limit.
@@ -50,27 +60,25 @@ export function createBreaker(now: () => number, { random = Math.random } = {}) 
       !isSuspect(stateOf(cluster)) && isSlow(cluster, slowThresholdMs) ? slowThresholdMs : undefined,
     /** Records that the first response of a key timed out, and how long the key took. */
     recordTimeout: (cluster: string, { durationMs }: Took): void => {
-      lost.add(durationMs, now());
-      clusters.set(cluster, {
-        ...stateOf(cluster),
-        isSlow: (stateOf(cluster).responseMs ?? 0) > slow.responseMs,
-        responseMs: durationMs,
-        openUntil: now() + throttleMs(durationMs),
-      });
+      lose(durationMs);
+      const state = stateOf(cluster);
+      const wasSlow = (state.responseMs ?? 0) > slow.responseMs;
+      const openUntil = now() + throttleMs(durationMs);
+      clusters.set(cluster, { ...state, isSlow: wasSlow, responseMs: durationMs, openUntil });
     },
     /** Records that the cluster responded: the time of its first response, if any, and how long the key took. */
     recordSuccess: (cluster: string, { responseMs: latest, durationMs }: Took): void => {
       const { responseMs: previous } = stateOf(cluster);
       // Two in a row: a single slow response is not enough.
       const isThrottled = isSlow(cluster, Math.min(latest ?? 0, previous ?? 0));
-      if (isThrottled) lost.add(durationMs, now());
+      if (isThrottled) lose(durationMs);
       const responseMs = latest ?? previous;
       const openUntil = isThrottled ? now() + throttleMs(durationMs) : 0;
       clusters.set(cluster, { failures: 0, isSlow: isThrottled, openUntil, responseMs });
     },
     /** Records that the cluster was unreachable, and how long the key took. */
     recordFailure: (cluster: string, { durationMs }: Took): void => {
-      lost.add(durationMs, now());
+      lose(durationMs);
       const state = { ...stateOf(cluster), failures: stateOf(cluster).failures + 1 };
       const openMs = Math.max(minOpenSeconds * 1000, durationMs * restFactor);
       clusters.set(cluster, isFailing(state) ? { ...state, openUntil: now() + openMs } : state);
@@ -123,25 +131,6 @@ export function timeRequests(client: KubeClient, monotonicMs: () => number, firs
   return { client: { ...client, request } satisfies KubeClient, seen };
 }
 
-/**
- * The time that unreachable and slow clusters took from the others. It may be a fifth of the whole time, after a burst:
- * the failures with which one cluster's breaker opens.
- */
-function createLostTime() {
-  /** When as much time has passed as the lost time requires. This is the whole state, as in a token bucket. */
-  let paidAt = 0;
-  let countedUntil = Number.NEGATIVE_INFINITY;
-  return {
-    /** Adds the time of a key that has just ended. Keys of one batch run at the same time, so it counts once. */
-    add: (durationMs: number, nowMs: number) => {
-      const fresh = Math.max(0, nowMs - Math.max(countedUntil, nowMs - durationMs));
-      countedUntil = Math.max(countedUntil, nowMs);
-      paidAt = Math.max(paidAt, nowMs) + fresh * (1 + restFactor);
-    },
-    isOver: (limitMs: number, nowMs: number) => paidAt - nowMs > limitMs * (1 + restFactor),
-  };
-}
-
 type ClusterState = {
   readonly failures: number;
   readonly responseMs?: number | undefined;
@@ -169,11 +158,6 @@ const slowThresholdMs = 1_000;
 
 function isFailing({ failures }: ClusterState): boolean {
   return failures >= maxFailures;
-}
-
-/** Whether a cluster is unreachable or slow for certain: five failures, or two slow responses, in a row. */
-function isConfirmed(state: ClusterState): boolean {
-  return isFailing(state) || state.isSlow;
 }
 
 function isSuspect({ failures, responseMs = 0 }: ClusterState): boolean {

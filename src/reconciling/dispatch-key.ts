@@ -6,7 +6,7 @@ import { isClusterName } from '../core/cluster-name.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { type Metrics, metricNames } from '../core/metrics.ts';
+import { type MetricLabels, type Metrics, metricNames } from '../core/metrics.ts';
 import { controllerDeadLetterQueue, controllerQueue, timersQueue } from '../core/names.ts';
 import { type DeadLetterCause, sendToDeadLetterQueue } from '../sqs/dead-letter.ts';
 import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
@@ -30,6 +30,8 @@ export type DispatchDeps = {
   readonly declares?: (message: Message) => boolean;
   readonly reconcile: (input: ReconcileInput) => Promise<ReconcileReport>;
   readonly findCluster: FindCluster;
+  /** Whether the clusters table, as it was last read, has a cluster. Absent: every one is known. */
+  readonly isKnownCluster?: (cluster: string) => boolean;
   readonly breaker: Breaker;
   readonly send: Send;
   /** Resolves with the deduplication ids of this deployment. */
@@ -70,7 +72,7 @@ export async function dispatchKey(
     const circumstances = { nowMs, observedAt, afterDueAt, retry: deps.retry, generation, isRunning };
     const followUp = decide(outcome, report.message ?? message, circumstances);
     const durationMs = deps.monotonicMs() - startedAt;
-    const reconciled = { report, followUp, log, durationMs, nowMs };
+    const reconciled = { report, followUp, log, durationMs, nowMs, labels: labelsOf(deps, message) };
     reportReconcile(deps.metrics, keyGroup, reconciled);
     // In addition to what follows, which finds nothing if the object is gone.
     const isSaved =
@@ -87,10 +89,18 @@ export async function dispatchKey(
     log.error(work.aborted ? 'reconcile timed out or was aborted' : 'reconcile failed unexpectedly', fields);
     const isTimeout = work.aborted && [error, error.cause].includes(work.reason);
     const metric = isTimeout ? metricNames.reconcileTimeouts : metricNames.reconcilesFailed;
-    deps.metrics.count(metric, 1, { cluster: message.cluster });
+    deps.metrics.count(metric, 1, labelsOf(deps, message));
   } finally {
     trace?.end(traced);
   }
+}
+
+/**
+ * Labels with the cluster of a message if the table has it: each label is a metric that is billed, and while the table
+ * cannot be read, nothing else refuses a name that is not in it. The fixed label is no valid name of a cluster.
+ */
+function labelsOf({ isKnownCluster = () => true }: DispatchDeps, { cluster }: Message): MetricLabels {
+  return { cluster: isKnownCluster(cluster) ? cluster : 'not known' };
 }
 
 /** Sends a copy of each record to the controller's dead-letter queue. Returns whether SQS accepted all of them. */
@@ -188,13 +198,12 @@ function withoutClient(
   message: Message,
   isDeclared: boolean,
 ): ReconcileReport {
-  const { cluster } = message;
   // Its keys wait in the timers queue, without an attempt.
   if (type === 'paused') return postponed('paused', 'the cluster is paused');
   if (type === 'decommissioning') return { outcome: { type: 'nothing', reason: type }, writes: 0 };
-  if (isDeclared && isClusterName(cluster) && mayBePostponed('unknown-cluster', message))
-    return postponed('unknown-cluster', `the clusters table has no ${cluster}; add it, or decommission it`);
-  return { outcome: { type: 'refused', error: new Error(`unknown cluster ${cluster}`) }, writes: 0 };
+  if (isDeclared && isClusterName(message.cluster) && mayBePostponed('unknown-cluster', message))
+    return postponed('unknown-cluster', `the clusters table has no ${message.cluster}; add it, or decommission it`);
+  return { outcome: { type: 'refused', error: new Error(`unknown cluster ${message.cluster}`) }, writes: 0 };
 }
 
 /** Sends what follows a reconcile. Returns whether SQS accepted it, so that the messages may be deleted. */

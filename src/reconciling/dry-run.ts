@@ -8,6 +8,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { createDryRunClient, type PlannedChange } from '../kube/dry-run/dry-run-client.ts';
 import { createFunctionIds } from '../sqs/deduplication.ts';
 import { type Message, parseMessage } from '../sqs/message.ts';
+import type { Send } from '../sqs/sender.ts';
 import { createMapKeys, isMapped } from './map-keys.ts';
 import type { Outcome } from './outcome.ts';
 import type { ReconcileDeps } from './pass/pass.ts';
@@ -29,10 +30,7 @@ export type DryRunDeps = Pick<ReconcileDeps, 'project' | 'instance' | 'now'> & {
 };
 
 /** Creates the dry run of one message. `changes` returns the writes that were planned so far. */
-export function createDryRun({ controller, project, instance, client, log, now }: DryRunDeps): {
-  readonly run: (message: Message, options: { readonly signal: AbortSignal }) => Promise<DryRunResult>;
-  readonly changes: () => readonly PlannedChange[];
-} {
+export function createDryRun({ controller, project, instance, client, log, now }: DryRunDeps) {
   const { name, declaration } = controller;
   const dryRunClient = createDryRunClient(client, (container, command) => {
     const { exec } = declaration;
@@ -41,16 +39,13 @@ export function createDryRun({ controller, project, instance, client, log, now }
   const deps = { name, project, declaration, instance, now };
   return {
     changes: dryRunClient.changes,
-    run: async (message, { signal }) => {
+    run: async (message: Message, { signal }: { readonly signal: AbortSignal }): Promise<DryRunResult> => {
       const keys: Message[] = [];
-      const mapKeys = createMapKeys(
-        deps,
-        async (_, entries) => {
-          keys.push(...entries.map(({ body }) => parseMessage(body)));
-          return entries.map(() => ({ accepted: true, messageId: '' }));
-        },
-        async () => createFunctionIds(),
-      );
+      const send: Send = async (_, entries) => {
+        keys.push(...entries.map(({ body }) => parseMessage(body)));
+        return entries.map(() => ({ accepted: true, messageId: '' }));
+      };
+      const mapKeys = createMapKeys(deps, send, async () => createFunctionIds());
       const runMessage = isMapped(declaration, message) ? mapKeys : withoutQueue(createReconcile(deps));
       const input = { client: dryRunClient.client, message, messageId: 'dry-run', log, signal };
       const { outcome } = await runMessage(input);

@@ -3,44 +3,36 @@
 import type { ControllerDefinition, ControllerInstance } from '../api/definition.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
 import type { Wait } from '../core/time.ts';
-import type { RenewMessages } from '../sqs/renew.ts';
 import { type BatchDeps, createBatch, type RunBatch } from './batch.ts';
 import { createBreaker } from './breaker.ts';
-import { holdLateBatch } from './late-batch.ts';
+import { holdLateBatch, type LateBatchDeps } from './late-batch.ts';
 import { createMapKeys, declaresKind, isMapped } from './map-keys.ts';
-import { createReconcile } from './reconcile.ts';
-import type { ReconcileInput, ReconcileReport } from './report.ts';
+import { createReconcile, type Reconcile } from './reconcile.ts';
+import type { ReconcileInput } from './report.ts';
 
 /** What a batch needs and its controller does not decide. */
 type BatchPorts = Omit<BatchDeps, 'controller' | 'retry' | 'declares' | 'reconcile' | 'breaker' | 'claim'>;
 
 /** What the function of a controller runs on. */
-export type FunctionPorts = Required<BatchPorts> & {
-  readonly project: string | undefined;
-  readonly instance: ControllerInstance;
-  /** What a deployment sets of the controller's retries. */
-  readonly retry: Partial<RetryPolicy>;
-  readonly now: () => Date;
-  /** A wait of the runtime between two calls, in seconds. */
-  readonly waitSeconds: Wait;
-  readonly renewMessages: RenewMessages;
-  /** The visibility timeout of the controller's queue. */
-  readonly visibilitySeconds: () => number;
-  /** Milliseconds since 1970, by the local clock. */
-  readonly nowMs: () => number;
-  /** Runs one key, so that what it logs is found by its key. */
-  readonly runKey: (input: ReconcileInput, run: Run) => Promise<ReconcileReport>;
-};
-
-type Run = (input: ReconcileInput) => Promise<ReconcileReport>;
+export type FunctionPorts = Required<BatchPorts> &
+  LateBatchDeps & {
+    readonly project: string | undefined;
+    readonly instance: ControllerInstance;
+    /** What a deployment sets of the controller's retries. */
+    readonly retry: Partial<RetryPolicy>;
+    readonly now: () => Date;
+    /** A wait of the runtime between two calls, in seconds. */
+    readonly waitSeconds: Wait;
+    /** Runs one key, so that what it logs is found by its key. */
+    readonly runKey: (input: ReconcileInput, run: Reconcile) => ReturnType<Reconcile>;
+  };
 
 /** Creates the function of a controller, which processes the batches of its queue. */
 export function createFunction(controller: ControllerDefinition, ports: FunctionPorts): RunBatch {
   const { project, instance, now, waitSeconds: wait, send, ids } = ports;
-  const { name } = controller;
-  const options = { ...controller.declaration.options };
-  const retry = { ...options.retry, ...ports.retry };
-  const declaration = { ...controller.declaration, options: { ...options, retry } };
+  const { name, declaration: declared } = controller;
+  const retry = { ...declared.options.retry, ...ports.retry };
+  const declaration = { ...declared, options: { ...declared.options, retry } };
   const deps = { name, project, declaration, instance, now, wait };
   const reconcile = createReconcile(deps);
   const mapKeys = createMapKeys(deps, send, ids);
@@ -51,7 +43,6 @@ export function createFunction(controller: ControllerDefinition, ports: Function
     declares: (message) => declaresKind(declaration, message),
     reconcile: async (input) => await ports.runKey(input, isMapped(declaration, input.message) ? mapKeys : reconcile),
     breaker: createBreaker(ports.monotonicMs),
-    claim: async (records, { signal }) =>
-      await holdLateBatch(records, ports, { visibilitySeconds: ports.visibilitySeconds(), signal }),
+    claim: async (records, { signal }) => await holdLateBatch(records, ports, signal),
   });
 }

@@ -111,17 +111,15 @@ export function groupRecords(
     }
     const key = formatReconcileKey(keyOfMessage(message));
     const before = groups.get(key);
+    // A key of a watcher's full pass says neither when it was observed nor when it is due.
+    const observedAt = observedAtOf(message) || record.firstReceivedAt;
     groups.set(key, {
       key,
       message: before === undefined ? message : mergeMessages(before.message, message),
       records: [...(before?.records ?? []), record],
       last: record,
-      // A key of a watcher's full pass says neither when it was observed nor when it is due.
-      observedAt: Math.min(
-        before?.observedAt ?? Number.POSITIVE_INFINITY,
-        observedAtOf(message) || record.firstReceivedAt,
-      ),
-      afterDueAt: later(before?.afterDueAt, dueAtOf(message)),
+      observedAt: Math.min(before?.observedAt ?? observedAt, observedAt),
+      afterDueAt: Math.max(before?.afterDueAt ?? 0, dueAtOf(message) ?? 0) || undefined,
       redelivered: (before?.redelivered ?? false) || record.receiveCount > 1,
     });
   }
@@ -178,8 +176,4 @@ function mergeMessages(a: Message, b: Message): Message {
   const outageWaits = Math.min(ofA.postponements - ofA.conflicts, ofB.postponements - ofB.conflicts);
   const later = Math.min(ofA.later, ofB.later);
   return { ...kept, cause: { ...kept.cause, postponements: outageWaits + conflicts, conflicts, later } };
-}
-
-function later(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }

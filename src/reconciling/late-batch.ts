@@ -10,6 +10,8 @@ import type { ReturnMessages } from '../sqs/return.ts';
 export type LateBatchDeps = {
   readonly renewMessages: RenewMessages;
   readonly returnMessages: ReturnMessages;
+  /** The visibility timeout of the controller's queue. */
+  readonly visibilitySeconds: () => number;
   /** Milliseconds since 1970. A wrong clock costs a request for each batch, or a late batch is not renewed. */
   readonly nowMs: () => number;
 };
@@ -21,9 +23,10 @@ export type LateBatchDeps = {
  */
 export async function holdLateBatch(
   records: readonly QueueRecord[],
-  { renewMessages, returnMessages, nowMs }: LateBatchDeps,
-  options: { readonly visibilitySeconds: number; readonly signal: AbortSignal },
+  { renewMessages, returnMessages, visibilitySeconds, nowMs }: LateBatchDeps,
+  signal: AbortSignal,
 ): Promise<readonly QueueRecord[]> {
+  const options = { visibilitySeconds: visibilitySeconds(), signal };
   const oldestMs = nowMs() - (options.visibilitySeconds * 1000) / 2;
   if (records.some(({ receiveCount, firstReceivedAt }) => receiveCount <= 1 && firstReceivedAt > oldestMs))
     return records;

@@ -15,10 +15,11 @@ import { type Cause, formatMessage, type Message, observedAtOf } from '../sqs/me
 import type { Send } from '../sqs/sender.ts';
 import { errorClassOf } from './classify-error.ts';
 import { createContext } from './context/context.ts';
-import type { Outcome } from './outcome.ts';
+import { failed, type Outcome, unreachable } from './outcome.ts';
 import { scopeMismatch } from './pass/observe.ts';
 import type { ReconcileDeps } from './pass/pass.ts';
-import type { ReconcileInput, ReconcileReport } from './report.ts';
+import type { Reconcile } from './reconcile.ts';
+import type { ReconcileInput } from './report.ts';
 
 /** Returns whether a message is about a watched object: of another kind, or in the group of mapped messages. */
 export function isMapped({ resource }: ControllerDeclaration, message: Message): boolean {
@@ -27,8 +28,7 @@ export function isMapped({ resource }: ControllerDeclaration, message: Message):
 
 /** Returns whether a message is about a kind that the controller reconciles, or that it maps to keys. */
 export function declaresKind(declaration: ControllerDeclaration, message: Message): boolean {
-  if (!isMapped(declaration, message)) return true;
-  return watchIndexOf(declaration, message) !== -1;
+  return !isMapped(declaration, message) || watchIndexOf(declaration, message) !== -1;
 }
 
 /** Returns the collection in the keys of a watched kind. */
@@ -49,7 +49,7 @@ export function createMapKeys(
   { name, project, declaration, instance, now }: ReconcileDeps,
   send: Send,
   ids: () => Promise<FunctionIds>,
-): (input: ReconcileInput) => Promise<ReconcileReport> {
+): Reconcile {
   async function mapKeys(input: ReconcileInput): Promise<Outcome> {
     const { message, messageId, log, signal } = input;
     const index = watchIndexOf(declaration, message);
@@ -81,9 +81,7 @@ export function createMapKeys(
     } catch (thrown) {
       signal.throwIfAborted();
       const error = toError(thrown);
-      const isUnreachable = errorClassOf(thrown, 'first-read', message) === 'unreachable';
-      if (isUnreachable) return { type: 'postponed', reason: 'unreachable', error };
-      return { type: 'failed', error, stalledBefore: false };
+      return errorClassOf(thrown, 'first-read', message) === 'unreachable' ? unreachable(error) : failed(error);
     }
   }
   return async (input) => ({ outcome: await mapKeys(input), writes: 0 });
@@ -98,8 +96,8 @@ function primaryOf(
 ): Message | undefined {
   const { controller, cluster, clusterUid } = message;
   const changed = { ...message, group: watched.kind.group };
-  const target = { controller, cluster, group: resource.group, resource: resource.plural, ...key };
-  const primary = { ...target, cause: mappedCause(changed), clusterUid };
+  const { group, plural } = resource;
+  const primary = { controller, cluster, group, resource: plural, ...key, cause: mappedCause(changed), clusterUid };
   // It has one, unless other changes are mapped than those of a reconcile.
   const hasOwn = watched.changes === undefined || watched.changes === changes;
   return hasOwn && formatReconcileKey(primary) === formatReconcileKey(changed) ? undefined : primary;

@@ -59,36 +59,18 @@ export type Outcome =
   | ({ readonly type: 'terminal'; readonly error: Error } & Next)
   /** The message does not fit the controller's kinds, or names a cluster that is not in the table. */
   | { readonly type: 'refused'; readonly error: Error }
-  /**
-   * `slow`: the cluster responds, but is throttled for now. `paused`: an operator paused the cluster. `undeclared`:
-   * the controller does not declare the kind, or not yet. `unknown-cluster`, `other-cluster`: the clusters table has no
-   * such entry, or one of another cluster than that of the key, for now. `child-namespace-terminating`: the namespace
-   * of children is being deleted, and is not the object's own. `later`: the author's code asks to come back later
-   * (RetryLater).
-   */
-  | ({
-      readonly type: 'postponed';
-      readonly reason:
-        | 'unreachable'
-        | 'slow'
-        | 'conflict'
-        | 'paused'
-        | 'undeclared'
-        | 'unknown-cluster'
-        | 'other-cluster'
-        | 'child-namespace-terminating'
-        | 'later';
-      readonly error: Error;
-    } & Next);
+  | ({ readonly type: 'postponed'; readonly reason: PostponedReason; readonly error: Error } & Next);
 
 type Postponed = Extract<Outcome, { readonly type: 'postponed' }>;
-export type PostponedReason = Postponed['reason'];
 
-/** Returns in how many seconds an outcome requests the next reconcile; undefined: not by a requeue. */
-export function requeueSeconds(outcome: Outcome, now: Date): number | undefined {
-  const { requeueAfterSeconds, requeueAt }: Next =
-    outcome.type === 'nothing' || outcome.type === 'refused' ? {} : outcome;
-  return requeueAt === undefined ? requeueAfterSeconds : (requeueAt.getTime() - now.getTime()) / 1000;
+/** Makes the outcome of a failure of an object that was not Stalled before, as far as is known. */
+export function failed(error: Error): Outcome {
+  return { type: 'failed', error, stalledBefore: false };
+}
+
+/** Makes the outcome of a cluster that cannot be called. */
+export function unreachable(error: Error): Outcome {
+  return { type: 'postponed', reason: 'unreachable', error };
 }
 
 /** What follows a message. It is deleted after SQS has accepted all of this. */
@@ -107,11 +89,7 @@ export type FollowUp = {
  * set Stalled by its last attempt. So does a command, also one that was postponed: a redrive has deleted the dead
  * letter, and another has to follow.
  */
-export function isLastTry(
-  message: Message,
-  { stalledBefore }: { readonly stalledBefore: boolean },
-  retry: RetryPolicy = defaultRetry,
-): boolean {
+export function isLastTry(message: Message, stalledBefore: boolean, retry: RetryPolicy): boolean {
   return isLastAttempt(message, retry) || (stalledBefore && !goesOn(message));
 }
 
@@ -124,36 +102,47 @@ function isLastAttempt(message: Message, { attempts }: RetryPolicy): boolean {
   return attemptOf(message) + 1 >= attempts;
 }
 
-/** How often a key is postponed for a reason. For others it is, as long as they last. */
-const mostPostponements: Partial<Readonly<Record<PostponedReason, number>>> = {
-  // Fresh reads do not help then, for example because an admission webhook returns 409.
+/** Why a key is postponed, and how often it is for this reason. Infinity: as long as it lasts. */
+const mostPostponements = {
+  unreachable: Number.POSITIVE_INFINITY,
+  /** The cluster responds, but is throttled for now. */
+  slow: Number.POSITIVE_INFINITY,
+  /** An operator paused the cluster. */
+  paused: Number.POSITIVE_INFINITY,
+  /** The author's code asks to come back later (RetryLater). */
+  later: Number.POSITIVE_INFINITY,
+  /** Fresh reads do not help then, for example because an admission webhook returns 409. */
   conflict: 5,
-  // About half an hour. With ten attempts a namespace that does not end is a dead letter after five hours, before the
-  // periodic reconcile begins with a first attempt again.
+  /**
+   * The namespace of children is being deleted, and is not the object's own. About half an hour: with ten attempts a
+   * namespace that does not end is a dead letter after five hours, before the periodic reconcile begins again.
+   */
   'child-namespace-terminating': 12,
-  // About a day: an entry may be missing or wrong for a while, and a watcher is upgraded before the functions.
+  /** The clusters table has no such entry. About a day, as for the next two: a watcher is upgraded before functions. */
   'unknown-cluster': 100,
+  /** The entry is one of another cluster than that of the key. */
   'other-cluster': 100,
+  /** The controller does not declare the kind, or not yet. */
   undeclared: 100,
 };
+export type PostponedReason = keyof typeof mostPostponements;
 
 /** Returns whether a key may be postponed (again) for a reason. */
 export function mayBePostponed(reason: PostponedReason, message: Message): boolean {
   const { postponements, conflicts } = countsOf(message);
-  return (reason === 'conflict' ? conflicts : postponements) < (mostPostponements[reason] ?? Number.POSITIVE_INFINITY);
+  return (reason === 'conflict' ? conflicts : postponements) < mostPostponements[reason];
 }
 
 /** Returns a failure for what lasts too long: it would be postponed for ever, without a dead letter. */
 export function limitPostponed(outcome: Outcome, message: Message): Outcome {
-  if (outcome.type !== 'postponed' || mayBePostponed(outcome.reason, message)) return outcome;
-  return { type: 'failed', error: outcome.error, stalledBefore: false };
+  return outcome.type !== 'postponed' || mayBePostponed(outcome.reason, message) ? outcome : failed(outcome.error);
 }
 
 /**
  * Returns whether a message is postponed (again) because the namespace of children is being deleted. Of an object that
  * was Stalled before, the end of the namespace or the periodic reconcile is the next attempt.
  */
-export function waitsForNamespace(message: Message, { stalledBefore }: { readonly stalledBefore: boolean }): boolean {
+export function waitsForNamespace(message: Message, stalledBefore: boolean): boolean {
   return mayBePostponed('child-namespace-terminating', message) && (!stalledBefore || goesOn(message));
 }
 
@@ -186,8 +175,8 @@ export type Circumstances = {
 export function decide(outcome: Outcome, message: Message, circumstances: Circumstances): FollowUp {
   const { retry: policy = defaultRetry } = circumstances;
   // The requeue of a reconcile that failed: its own retries go on, or have ended, so it does not start others.
-  const failed = outcome.type === 'failed' || outcome.type === 'postponed' ? true : undefined;
-  const time = timesOf(message, circumstances, failed);
+  const ofFailure = outcome.type === 'failed' || outcome.type === 'postponed' ? true : undefined;
+  const time = timesOf(message, circumstances, ofFailure);
   switch (outcome.type) {
     case 'done':
     case 'terminal':
@@ -202,11 +191,11 @@ export function decide(outcome: Outcome, message: Message, circumstances: Circum
       // sent (again).
       if (isLastAttempt(message, policy))
         return { ...timers(requeue), deadLetter: `retries exhausted after ${policy.attempts} attempts` };
-      if (isLastTry(message, outcome, policy)) return timers(requeue);
+      if (isLastTry(message, outcome.stalledBefore, policy)) return timers(requeue);
       if (requeue !== undefined && isOfFailure(message)) return timers(requeue);
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
-      return timers(time.retry({ attempt }, delaySeconds), requeue);
+      return timers(time.retry({ attempt, postponements: 0, conflicts: 0, later: 0 }, delaySeconds), requeue);
     }
     case 'postponed': {
       const requeue = requeueOf(outcome, time);
@@ -232,7 +221,7 @@ function afterHold(message: Message, time: Times): FollowUp {
 type Times = ReturnType<typeof timesOf>;
 
 /** Makes the messages of a key at later times. */
-function timesOf(message: Message, circumstances: Circumstances, failed: true | undefined) {
+function timesOf(message: Message, circumstances: Circumstances, ofFailure: true | undefined) {
   const { nowMs, generation, isRunning = false } = circumstances;
   const { observedAt = observedAtOf(message), afterDueAt = dueAtOf(message) } = circumstances;
   const key = formatReconcileKey(keyOfMessage(message));
@@ -241,18 +230,16 @@ function timesOf(message: Message, circumstances: Circumstances, failed: true | 
   const isKnown = afterDueAt !== undefined && afterDueAt <= nowMs / 1000 + rememberedSeconds;
   const after = isKnown ? afterDueAt : undefined;
   const requeue = (slot: Slot): Message => {
-    return { ...followedBy(message), cause: { type: 'requeue', ...slot, generation, failed } };
+    return { ...followedBy(message), cause: { type: 'requeue', ...slot, generation, failed: ofFailure } };
   };
   return {
     nowMs,
     observedAt,
-    requeueIn: (delaySeconds: number) => requeue(nextSlot({ key, delaySeconds, nowMs, afterDueAt: after })),
+    requeueIn: (seconds: number) =>
+      requeue(nextSlot({ key, delaySeconds: Math.max(1, Math.round(seconds)), nowMs, afterDueAt: after })),
     requeueAt: (atMs: number) => requeue(slotAt({ key, atMs, nowMs, afterDueAt: after })),
     /** Only the key, its strays and the counts are kept. The details of the change are dropped. */
-    retry: (
-      { attempt, postponements = 0, conflicts = 0, later = 0 }: Partial<RetryCounts> & Pick<RetryCounts, 'attempt'>,
-      usualSeconds: number,
-    ): Message => {
+    retry: ({ attempt, postponements, conflicts, later }: RetryCounts, usualSeconds: number): Message => {
       // Not before the process of a reconciler that ignored its signal has ended.
       const delaySeconds = isRunning ? Math.max(ignoredSignalRetrySeconds, usualSeconds) : usualSeconds;
       const slot = nextSlot({ key, delaySeconds, nowMs, afterDueAt: after });
@@ -272,13 +259,12 @@ function timesOf(message: Message, circumstances: Circumstances, failed: true | 
 }
 
 function requeueOf({ requeueAfterSeconds, requeueAt }: Next, time: Times): Message | undefined {
-  if (requeueAt === undefined) {
-    return requeueAfterSeconds === undefined ? undefined : time.requeueIn(Math.max(1, Math.round(requeueAfterSeconds)));
-  }
+  if (requeueAt === undefined)
+    return requeueAfterSeconds === undefined ? undefined : time.requeueIn(requeueAfterSeconds);
   const atMs = requeueAt.getTime();
   if (atMs > time.nowMs) return time.requeueAt(atMs);
   // A time that has passed is not returned in a loop: the wait grows with its age.
-  return time.requeueIn(Math.max(1, Math.round(Math.min((time.nowMs - atMs) / 1000, maxLateSeconds))));
+  return time.requeueIn(Math.min((time.nowMs - atMs) / 1000, maxLateSeconds));
 }
 
 function postpone({ reason, error }: Postponed, message: Message, time: Times): Message {

@@ -8,15 +8,10 @@ import type { Fields } from './status/status.ts';
 /** The primary object of a reconcile. */
 export type PrimaryObject = ReturnType<typeof createPrimaryObject>;
 
-/** Creates the primary object from an object that was read. */
-export function createPrimaryObject(
-  read: KubeObject,
-  {
-    fieldManager,
-    finalizer,
-    statusWriter: { own },
-  }: { readonly fieldManager: string; readonly finalizer: string; readonly statusWriter: { readonly own: OwnStatus } },
-) {
+type Holder = { readonly fieldManager: string; readonly finalizer: string; readonly statusWriter: { own: OwnStatus } };
+
+/** Creates the primary object from an object that was read, for the controller that holds it (Identity). */
+export function createPrimaryObject(read: KubeObject, { fieldManager, finalizer, statusWriter }: Holder) {
   let object = read;
   let owned: { readonly of: KubeObject; readonly status: Fields } | undefined;
   let writes = 0;
@@ -53,7 +48,7 @@ export function createPrimaryObject(
     hasFinalizer: () => holds(object),
     /** Returns the fields of the status that are the controller's. */
     ownedStatus: () => {
-      if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager, own) };
+      if (owned?.of !== object) owned = { of: object, status: ownedStatusOf(object, fieldManager, statusWriter.own) };
       return owned.status;
     },
     /** Returns the generation that was read, or 0. The object that a write returned may have a later one. */

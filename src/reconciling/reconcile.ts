@@ -7,7 +7,7 @@ import { commit, sendEvents } from './pass/commit.ts';
 import { effectsOf, finalizeLost, isLost, orphanOf } from './pass/finalize-lost.ts';
 import { hold } from './pass/hold.ts';
 import { observe, scopeMismatch } from './pass/observe.ts';
-import { type Called, type Ended, type Identity, identityOf, type Pass, type ReconcileDeps } from './pass/pass.ts';
+import { type Called, type Identity, identityOf, type Pass, type Progress, type ReconcileDeps } from './pass/pass.ts';
 import { reportPass } from './pass/report-pass.ts';
 import { eventsOf, factsOf, settle } from './pass/settle.ts';
 import type { ReconcileInput, ReconcileReport } from './report.ts';
@@ -41,22 +41,18 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
 }
 
 async function runPass(identity: Identity, input: ReconcileInput, earlier: Pass | undefined) {
-  const progress: Progress = {};
+  const progress: Progress = { identity, earlier };
   let end: AfterError;
   try {
     const observed = await observe(identity, input);
     const outcome = observed.type === 'nothing' ? observed : await attempt(observed, progress);
     end = { outcome, mayBeGone: false };
   } catch (thrown) {
-    end = await afterError(thrown, input, { identity, earlier, ...progress });
+    end = await afterError(thrown, input, progress);
   }
-  const { pass, called } = progress;
-  const effects = effectsOf(earlier, pass, called);
-  return { pass, report: reportPass(end.outcome, pass, called), effects, mayBeGone: end.mayBeGone };
+  const { outcome, mayBeGone } = end;
+  return { pass: progress.pass, report: reportPass(outcome, progress), effects: effectsOf(progress), mayBeGone };
 }
-
-/** The pass, if its object needs something, and the call of the author's code, once it has ended. */
-type Progress = { pass?: Pass; called?: Called };
 
 /** Holds, calls, settles and commits. A failure of these is settled, too: the status has its error, if possible. */
 async function attempt(pass: Pass, progress: Progress): Promise<Outcome> {
@@ -67,12 +63,11 @@ async function attempt(pass: Pass, progress: Progress): Promise<Outcome> {
     return await carryOut(pass, progress.called);
   } catch (error) {
     if (pass.signal.aborted) throw error;
-    const ended: Ended = { type: 'threw', error, isLate: false };
-    return await carryOut(pass, { ended, events: [], writes: 0, noops: 0 });
+    return await carryOut(pass, { ended: { type: 'threw', error, isLate: false }, events: [] });
   }
 }
 
-async function carryOut(pass: Pass, { ended, events }: Called): Promise<Outcome> {
+async function carryOut(pass: Pass, { ended, events }: Pick<Called, 'ended' | 'events'>): Promise<Outcome> {
   const verdict = settle(factsOf(pass), ended);
   // A reconciler that hangs at each attempt would otherwise fail without a trace on its object.
   const isOver = ended.type === 'still-running' || (ended.type === 'threw' && ended.isLate);

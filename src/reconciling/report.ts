@@ -1,7 +1,7 @@
 // The input and the report of the reconcile of one key. A report becomes metrics and one log line.
 import { errorText, KindNotServedError, ReconcileTimeoutError, StatusSubresourceMissingError } from '../core/errors.ts';
 import { type Log, stackFrames } from '../core/log.ts';
-import { type MetricName, type Metrics, metricNames } from '../core/metrics.ts';
+import { type MetricLabels, type MetricName, type Metrics, metricNames } from '../core/metrics.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { countsOf, describeCause, dueAtOf, type Message, originOf } from '../sqs/message.ts';
@@ -73,11 +73,13 @@ export type Reconciled = {
   readonly log: Log;
   readonly durationMs: number;
   readonly nowMs: number;
+  /** Of the metrics. */
+  readonly labels: MetricLabels;
 };
 
 /** Writes the metrics and the log line of a reconcile. */
 export function reportReconcile(metrics: Metrics, { message, observedAt }: KeyGroup, reconciled: Reconciled): void {
-  const { report, followUp, log, durationMs, nowMs } = reconciled;
+  const { report, followUp, log, durationMs, nowMs, labels } = reconciled;
   const { outcome, writes, requests, noops = 0, generation, observedBefore = false, selfTriggered = false } = report;
   const { type: cause } = message.cause;
   const error = 'error' in outcome ? outcome.error : undefined;
@@ -87,7 +89,6 @@ export function reportReconcile(metrics: Metrics, { message, observedAt }: KeyGr
   // Latency is measured from a change to its status, including retries. Requeues, resyncs and commands follow no
   // change.
   const followsChange = cause === 'change' || cause === 'retry';
-  const labels = { cluster: message.cluster };
   const countIf = (isCounted: boolean, metric: MetricName) => {
     if (isCounted) metrics.count(metric, 1, labels);
   };

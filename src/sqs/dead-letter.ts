@@ -43,7 +43,7 @@ export type DeadLetter = {
 export type DeadLetterCause = {
   readonly reason: string;
   readonly attempts?: number;
-  readonly lastError?: Error;
+  readonly lastError?: Error | undefined;
   readonly object?: string;
   readonly uid?: string;
 };

@@ -1,13 +1,11 @@
 // How a batch ends when time runs out, the clusters table or SQS fails, or the function crashes. Also its metrics.
-import { createServer } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
-import { createClient } from '../../src/kube/client/client.ts';
 import type { ReconcileReport } from '../../src/reconciling/report.ts';
 import type { Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
-import { asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
-import { listenOnLoopback } from '../support/listen.ts';
+import { startWireServer } from '../kube/wire-server.ts';
+import { asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import { done, failed, lastTry, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
 
 it.each<[string, ReconcileReport, Partial<Message>, 'timers' | 'water-tank-dlq.fifo']>([
@@ -71,31 +69,17 @@ it('a batch whose senders cannot be judged by its deadline ends with it', async 
   await expect(finished).rejects.toThrow('out of time');
 });
 
-/** A client of a server that accepts requests and never responds, and the number of requests. */
-async function startSilentServer() {
-  let requests = 0;
-  const server = createServer(() => {
-    requests += 1;
-  });
-  const port = await listenOnLoopback(server);
-  const client = createClient({ server: new URL(`http://127.0.0.1:${port}`) });
-  onTestFinished(async () => {
-    client.close();
-    await server[Symbol.asyncDispose]();
-  });
-  return { client, requests: () => requests };
-}
-
 it('keys of a cluster that has not responded at the deadline are postponed, and its breaker opens', async () => {
   const { run, seen, advance, timers, reconciled } = setUp(async ({ client, signal }) => {
     await client.request({ method: 'GET', path: '/', signal });
     return done;
   });
-  const { client, requests } = await startSilentServer();
-  seen.clusterAnswer = { type: 'client', client };
+  // It never responds.
+  const server = await startWireServer(() => {});
+  seen.clusterAnswer = { type: 'client', client: server.client() };
   const names = ['a', 'b', 'c', 'd', 'e'];
   const finished = run(names.map((name) => record(name)));
-  await expect.poll(requests).toBe(names.length);
+  await expect.poll(() => server.arrived.length).toBe(names.length);
   advance(25_000);
   expect(await finished).toEqual([]);
   expect(timers()).toMatchObject(names.map((name) => ({ name, cause: { attempt: 0, postponements: 1 } })));
@@ -109,12 +93,13 @@ it('requests that the deadline aborts within a second neither postpone their key
     await client.request({ method: 'GET', path: '/', signal });
     return done;
   });
-  const { client, requests } = await startSilentServer();
-  seen.clusterAnswer = { type: 'client', client };
+  // It never responds.
+  const server = await startWireServer(() => {});
+  seen.clusterAnswer = { type: 'client', client: server.client() };
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (const [index, name] of names.entries()) {
     const finished = run([record(name)]);
-    await expect.poll(requests).toBe(index + 1);
+    await expect.poll(() => server.arrived.length).toBe(index + 1);
     advance(500);
     expect(await finished).toEqual([`m-${name}`]);
   }
@@ -234,12 +219,13 @@ it('an object that may be gone is a dead letter with the object, and a retry, or
   const reason = 'not finalized, and possibly deleted: u';
   const orphan = { uid: 'u', reason, object: '{"metadata":{"name":"late","uid":"u"}}' };
   const outcome = { type: 'postponed', reason: 'unreachable', error: new Error('no') } as const;
-  const { run, deadLetters, timers, seen } = setUp({ outcome, orphan, writes: 2 });
+  const { run, deadLetters, timers, seen, returned } = setUp({ outcome, orphan, writes: 2 });
   expect(await run([record('late')])).toEqual([]);
   expect(deadLetters()).toMatchObject([{ attributes: { reason, object: orphan.object } }]);
   expect(timers()).toHaveLength(1);
   seen.rejecting = 'water-tank-dlq.fifo';
   expect(await run([record('later')])).toEqual(['m-later']);
+  expect(returned).toMatchObject([{ receiptHandle: 'r-later' }]);
 });
 
 it('a conflict that lasts is postponed five times, then costs attempts, and is a dead letter in the end', async () => {
@@ -287,37 +273,23 @@ it('a dead letter is counted when SQS accepts it, and a rejection is logged', as
 });
 
 const drifted: ReconcileReport = { ...done, writes: 1, observedBefore: true };
-
-const change = { ...record('north'), messageId: 'm2', receiptHandle: 'r2' };
-it.each<[string, ReconcileReport, readonly QueueRecord[], number]>([
-  ['a resync that writes to an observed object', drifted, [record('north', asResync())], 1],
-  ['no resync that writes nothing', { ...drifted, writes: 0 }, [record('north', asResync())], 0],
-  ['no resync of an object not observed', { ...drifted, observedBefore: false }, [record('north', asResync())], 0],
-  ['no change', drifted, [change], 0],
-  ['no resync that was merged with a change', drifted, [record('north', asResync()), change], 0],
-])('DriftCorrected counts %s', async (_, report, records, counted) => {
+const [resync, change] = [record('north', asResync()), { ...record('north'), messageId: 'm2', receiptHandle: 'r2' }];
+it.each<[string, number, string, ReconcileReport, readonly QueueRecord[]]>([
+  ['DriftCorrected', 1, 'a resync that writes to an observed object', drifted, [resync]],
+  ['DriftCorrected', 0, 'a resync that writes nothing', { ...drifted, writes: 0 }, [resync]],
+  ['DriftCorrected', 0, 'a resync of an object not observed', { ...drifted, observedBefore: false }, [resync]],
+  ['DriftCorrected', 0, 'a change', drifted, [change]],
+  ['DriftCorrected', 0, 'a resync that was merged with a change', drifted, [resync, change]],
+  ['ReconcileLatency', 1, 'a change', done, [change]],
+  ['ReconcileLatency', 1, 'a retry', done, [record('north', asRetry())]],
+  ['ReconcileLatency', 0, 'a requeue', done, [record('north', asRequeue())]],
+  ['ReconcileLatency', 0, 'a resync', done, [resync]],
+  ['ReconcileLatency', 0, 'a command', done, [record('north', asCommand())]],
+  ['ApplyNoops', 2, 'applies that changed nothing', { ...done, noops: 2 }, [change]],
+])('%s counts %i for %s', async (metric, counted, _, report, records) => {
   const { run, counts } = setUp(report);
   expect(await run(records)).toEqual([]);
-  expect(counts.get('DriftCorrected') ?? 0).toBe(counted);
-});
-
-it.each([
-  ['change', asChange(), 1],
-  ['retry', asRetry(), 1],
-  ['requeue', asRequeue(), 0],
-  ['resync', asResync(), 0],
-  ['command', asCommand(), 0],
-] as const)('ReconcileLatency is measured only for changes and their retries: %s', async (_, cause, measured) => {
-  const { run, counts } = setUp();
-  await run([record('north', cause)]);
-  expect(counts.get('ReconcilesDone')).toBe(1);
-  expect(counts.get('ReconcileLatency') ?? 0).toBe(measured);
-});
-
-it('ApplyNoops counts applies that changed nothing', async () => {
-  const { run, counts } = setUp({ ...done, noops: 2 });
-  await run([record('north')]);
-  expect(counts.get('ApplyNoops')).toBe(2);
+  expect([counts.get(metric) ?? 0, counts.get('ReconcilesDone')]).toEqual([counted, 1]);
 });
 
 it('while the clusters table cannot be read, metrics have the cluster of a message only if the table had it', async () => {

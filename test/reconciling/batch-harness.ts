@@ -7,12 +7,16 @@ import { type BatchDeps, createBatch } from '../../src/reconciling/batch.ts';
 import { createBreaker } from '../../src/reconciling/breaker.ts';
 import type { KeyGroup } from '../../src/reconciling/group-records.ts';
 import { type ReconcileInput, type ReconcileReport, reportReconcile } from '../../src/reconciling/report.ts';
-import { createFunctionIds, groupIdOf } from '../../src/sqs/deduplication.ts';
+import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
+import { createFunctionIds, type FunctionIds, groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { ReturnedRecord } from '../../src/sqs/return.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
+import { createTimers } from '../../src/timers/run.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
+import type { QueueDouble } from '../sqs/queue-double.ts';
+import { allWatchers, gadgetSenders, roles, senders, watchersOf } from '../sqs/sender-roles.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 /** The time by the clock of SQS at the start. */
@@ -56,6 +60,9 @@ export const record = (name: string, more: Partial<Message> = {}, receiveCount =
   firstReceivedAt: startMs,
 });
 
+/** Nothing listens there. */
+export const client = createClient({ server: new URL('http://127.0.0.1:1') });
+
 const untilAborted = async (signal: AbortSignal) =>
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 
@@ -79,9 +86,35 @@ export const keyGroup = (message: Message = aMessage()): KeyGroup => ({
 export function reported(report: ReconcileReport) {
   const { log, metrics, lines, counts } = createRecorder();
   const followUp = { again: undefined, timers: [], deadLetter: undefined };
-  reportReconcile(metrics, keyGroup(), { report, followUp, log, durationMs: 1, nowMs: 2 });
+  reportReconcile(metrics, keyGroup(), { report, followUp, log, durationMs: 1, nowMs: 2, labels: {} });
   return { text: JSON.stringify(lines), metrics: [...counts.keys()] };
 }
+
+/** The timers function of the stack's roles on these queues, and what it counts. */
+export function timersOn(
+  queues: QueueDouble,
+  sqsNow: () => number,
+  { mayCopy = () => true, ids = createFunctionIds('secret') }: { mayCopy?: () => boolean; ids?: FunctionIds } = {},
+) {
+  const { counts, ...recorder } = createRecorder();
+  const timers = createTimers({
+    controllers: new Set(['gadget', 'widget']),
+    ids: async () => ids,
+    senders: { roles, mayCopy },
+    send: queues.as(senders.timers),
+    returnMessages: async () => undefined,
+    sqsNow,
+    ...recorder,
+  });
+  const { signal } = new AbortController();
+  return { run: async () => await timers(queues.take('timers'), { signal }), counts };
+}
+
+/** The sender check of the controller `gadget`. */
+export const checkWith = (more: Partial<Parameters<typeof createSenderCheck>[1]> = {}) =>
+  createSenderCheck(gadgetSenders, {
+    ...{ watchersOf, allWatchers, monotonicMs: () => 0, concurrency: 10, forget: () => {}, ...more },
+  });
 
 /** Creates a batch with its harness. All reconciles have the given report. */
 export function setUp(
@@ -104,7 +137,6 @@ export function setUp(
     died: '',
   };
   let clock = 0;
-  const client = createClient({ server: new URL('http://127.0.0.1:1') });
   const send: Send = async (queue, entries, { signal }) => {
     if (seen.sending === 'hanging') await untilAborted(signal);
     if (!seen.sending || seen.rejecting === queue || signal.aborted)

@@ -1,14 +1,15 @@
 // Calls of the context that the author's code does not await. Guarantee 2: none of them runs beside the next reconcile
 // of the object. A reconciler that ignores its signal is in ignored-signal.test.ts.
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { built, configMap, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
-const { apply, behaviour, reconcile } = { ...widgets, behaviour: () => widgets.behaviour };
+const { reconcile } = widgets;
+beforeEach(async () => void (await widgets.apply('a', { size: 1 })));
 const result = { status: {}, conditions: { Built: built } };
 const child = (name: string) => ({ metadata: { name }, data: { size: '1' } });
 
@@ -24,8 +25,7 @@ async function reconcileWith(
   act: (context: Parameters<Reconcile>[1]) => unknown,
   more: Parameters<typeof reconcile>[2] = {},
 ) {
-  await apply('a', { size: 1 });
-  behaviour().reconcile = async (_, context) => {
+  widgets.behaviour.reconcile = async (_, context) => {
     await act(context);
     return result;
   };
@@ -76,10 +76,9 @@ it.each<[string, Parameters<typeof reconcileWith>[0], 'done' | 'failed']>([
 });
 
 it('an applyAll that finalize did not await fails it when it is refused', async () => {
-  await apply('a', { size: 1 });
   await reconcile('a');
   await widgets.remove('a');
-  behaviour().finalize = async (_, context) => {
+  widgets.behaviour.finalize = async (_, context) => {
     void context.applyAll(configMap, [child('No Name')]);
     return 'done';
   };
@@ -87,8 +86,7 @@ it('an applyAll that finalize did not await fails it when it is refused', async 
 });
 
 it('an apply that is refused before its reconciler awaits it throws there', async () => {
-  await apply('a', { size: 1 });
-  behaviour().reconcile = async (_, context) => {
+  widgets.behaviour.reconcile = async (_, context) => {
     const refused = context.apply(configMap, child('No Name'));
     await context.apply(configMap, child('one')).then(async () => await context.apply(configMap, child('two')));
     const reason = await refused.then(

@@ -7,16 +7,14 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
-import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
 import { createFunctionIds, groupIdOf, replayId, wakeId, watchId } from '../../src/sqs/deduplication.ts';
 import { type CauseOf, dueAtOf, formatMessage, keyOfMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
-import { createTimers } from '../../src/timers/run.ts';
 import { nextSlot } from '../../src/timers/slots.ts';
 import { timerEntry } from '../../src/timers/timer-message.ts';
 import { createQueueDouble } from '../sqs/queue-double.ts';
-import { allWatchers, gadgetSenders, roles, senders, watchersOf } from '../sqs/sender-roles.ts';
-import { createRecorder } from '../support/recorder.ts';
+import { senders } from '../sqs/sender-roles.ts';
+import { checkWith, timersOn } from './batch-harness.ts';
 
 /** 10,000 runs take three minutes: FORGED_RUNS=10000. */
 const numRuns = Number(env.FORGED_RUNS ?? 200);
@@ -130,18 +128,8 @@ function isMet({ reconciles }: History, { name, from, due }: Due): boolean {
 async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Promise<History> {
   let nowMs = startMs;
   const queues = createQueueDouble(() => nowMs);
-  const { counts: _, ...recorder } = createRecorder();
-  const timers = createTimers({
-    controllers: new Set(['gadget']),
-    ids: async () => ids,
-    senders: { roles, mayCopy: () => true },
-    send: queues.as(senders.timers),
-    returnMessages: async () => undefined,
-    sqsNow: () => nowMs,
-    ...recorder,
-  });
-  const table = { watchersOf, allWatchers, forget: () => {} };
-  const check = createSenderCheck(gadgetSenders, { ...table, monotonicMs: () => 0, concurrency: 10 });
+  const timers = timersOn(queues, () => nowMs, { ids });
+  const check = checkWith();
   const asWatcher = queues.as(senders.watcherOfBeta);
   const asForger = queues.as(senders.watcherOfAlpha);
   const asGadget = queues.as(senders.gadget);
@@ -183,7 +171,7 @@ async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Prom
     for (const one of forged.filter(({ at }) => at === second))
       await asForger(one.queue, [forgedEntry(one, nowMs)], { signal });
     for (const one of genuine.filter(({ at }) => at === second)) await sendGenuine(one);
-    if ((queues.nextAt('timers') ?? Number.POSITIVE_INFINITY) <= nowMs) await timers(queues.take('timers'), { signal });
+    if ((queues.nextAt('timers') ?? Number.POSITIVE_INFINITY) <= nowMs) await timers.run();
     const records = queues.take('gadget.fifo').map(readRecord);
     if (records.length === 0) continue;
     for (const { message, observedAt, afterDueAt } of groupRecords('gadget', records, {

@@ -154,16 +154,6 @@ it.each([
   expect(refused[0]?.reason).toContain(part);
 });
 
-it('groupRecords never throws, and never makes a key of arbitrary bytes', () => {
-  fc.assert(
-    fc.property(fc.array(fc.oneof(fc.string(), fc.json())), (bodies) => {
-      const { groups, refused } = grouped(bodies.map((body) => record(body)));
-      expect(groups).toHaveLength(0);
-      expect(refused).toHaveLength(bodies.length);
-    }),
-  );
-});
-
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
 const redelivered = (remaining: readonly string[], receipt: number) =>
   orderRedelivered(grouped(remaining.map((name) => tankRecord(name, {}, receipt))).groups).map(

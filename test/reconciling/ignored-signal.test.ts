@@ -1,6 +1,6 @@
 // A reconciler that ignores its signal, in a batch on the in-memory API server: what its object, the queues and the log
 // show. Reconcilers that never end in other ways are test/reconciling/batch-ends.test.ts.
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import { Event } from '../../src/kubernetes.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
@@ -11,6 +11,7 @@ import { widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
+beforeEach(async () => void (await widgets.apply('one', { size: 1 })));
 
 /** Runs a batch with one message until its deadline, and resolves when its process exits or the batch ends. */
 async function runUntilDeadline(more: Partial<Message> = {}) {
@@ -38,7 +39,6 @@ const never = () => new Promise<never>(() => undefined);
 const events = async () => await widgets.list(Event);
 
 it('a reconciler that ignores its signal is reported on its object, is retried, and its process exits', async () => {
-  await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = never;
   const { ended, seen, queues, deleted } = await runUntilDeadline();
   expect(ended).toBe('exited');
@@ -60,7 +60,6 @@ it('a reconciler that ignores its signal is reported on its object, is retried, 
 });
 
 it('a reconciler that ignores its signal at the last attempt becomes a dead letter, and its object is Stalled', async () => {
-  await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = never;
   const { deadLetters } = await runUntilDeadline(lastTry);
   const attributes = z.record(z.string(), z.string()).parse(deadLetters()[0]?.attributes);
@@ -85,7 +84,6 @@ it('a finalize that ignores its signal is reported on its object, which keeps it
 });
 
 it('a reconciler that ignores its signal is retried even if its object cannot be written', async () => {
-  await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = async () => {
     await widgets.apply('one', { size: 2 });
     return await never();
@@ -97,7 +95,6 @@ it('a reconciler that ignores its signal is retried even if its object cannot be
 
 it('an object that goes while its reconciler ignores its signal is not finalized beside it, and is a dead letter', async () => {
   const external = new Set(['one']);
-  await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = async () => {
     await widgets.vanish('one');
     return await never();
@@ -116,7 +113,6 @@ it.each([
   ['an error', new Error('no response yet'), /did not end within its time limit.*no response yet/],
   ['undefined', undefined, /did not end within its time limit/],
 ])('a reconciler that throws %s when its signal aborts is a failed attempt, and its object and an Event name the time limit', async (_name, thrown, message) => {
-  await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = (_, { signal }) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(thrown)));
   const { ended, timers } = await runUntilDeadline();

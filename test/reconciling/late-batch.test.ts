@@ -14,10 +14,10 @@ const receivedAgo = (seconds: number, receiveCount = 1, name = 'north'): QueueRe
 /** SQS renews these records alone, of a queue whose visibility timeout is 180 s. */
 async function hold(records: readonly QueueRecord[], renewed: readonly QueueRecord[]) {
   const returned: unknown[] = [];
-  const deps = { renewMessages: async () => renewed, nowMs: () => nowMs };
+  const deps = { renewMessages: async () => renewed, visibilitySeconds: () => 180, nowMs: () => nowMs };
   const returnMessages: ReturnMessages = async (batch) => void returned.push(...batch);
-  const options = { visibilitySeconds: 180, signal: new AbortController().signal };
-  return { held: await holdLateBatch(records, { ...deps, returnMessages }, options), returned };
+  const { signal } = new AbortController();
+  return { held: await holdLateBatch(records, { ...deps, returnMessages }, signal), returned };
 }
 
 it.each([

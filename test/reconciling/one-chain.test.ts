@@ -1,7 +1,7 @@
 // One chain of requeues and one chain of retries an object, however often it is triggered, in virtual time through the
 // real functions. The cells themselves are in test/timers/slots.test.ts.
 import { env, stderr } from 'node:process';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import type { Later } from '../../src/api/result.ts';
 import { Namespace } from '../../src/kubernetes.ts';
@@ -22,21 +22,24 @@ const tick = (name: string, edit = 0) => {
   return { apiVersion: Tick.apiVersion, kind: Tick.kind, metadata: { name, namespace: 'default' }, spec: { edit } };
 };
 
-type Answer = Later & { readonly failing?: boolean };
+const error = new Error('no');
+/** The time of a system at its start. */
+const start = Date.parse('2026-01-01T00:00:00Z');
 
 /** Starts a system with one object, whose author answers as given. `calls` has the time of each call. */
-async function startTicks(answer: (now: Date) => Answer) {
+async function startTicks(answer: (now: Date) => Later) {
   const calls: number[] = [];
   const controller = Tick.controller('tick', {
     wakes: [wake({ source: 'test', detailType: 'test' }, () => [{ name: 'one', namespace: 'default' }])],
     reconcile: async (_, { now }): Promise<ResultOf<typeof Tick>> => {
       calls.push(now().getTime());
-      const { failing = false, ...later } = answer(now());
-      return { status: {}, conditions: { Ticked: failing ? notOk('No') : ok('Yes') }, ...later };
+      const later = answer(now());
+      return { status: {}, conditions: { Ticked: later.error === undefined ? ok('Yes') : notOk('No') }, ...later };
     },
     finalize: async () => 'done',
   });
   const system = await startSystem({ controllers: [controller] });
+  onTestFinished(async () => await system.close());
   await system.cluster.apply(tick('one'));
   await system.settled();
   return { system, calls };
@@ -66,7 +69,7 @@ const many = Number(asked ?? 50);
 const report = (line: string) => void (asked === undefined || stderr.write(`${line}\n`));
 
 describe('U4: one chain of requeues', () => {
-  const answers: Readonly<Record<string, (period: number) => (now: Date) => Answer>> = {
+  const answers: Readonly<Record<string, (period: number) => (now: Date) => Later>> = {
     requeueAfterSeconds: (period) => () => ({ requeueAfterSeconds: period }),
     'a relative requeueAt': (period) => (now) => ({ requeueAt: seconds(now, period) }),
   };
@@ -89,7 +92,6 @@ describe('U4: one chain of requeues', () => {
     report(`${asking} after ${times} ${trigger}: ${inSixtyPeriods} reconciles in 60 periods of ${period} s`);
     expect(inSixtyPeriods).toBeGreaterThanOrEqual(57);
     expect(inSixtyPeriods).toBeLessThanOrEqual(72);
-    await system.close();
   });
 
   it('a requeueAfterSeconds with jitter becomes one chain after 20 events', async () => {
@@ -103,12 +105,10 @@ describe('U4: one chain of requeues', () => {
     const from = system.now().getTime();
     await system.advance(60);
     expect(calls.filter((at) => at > from).length).toBeLessThanOrEqual(72 * 1.2);
-    await system.close();
   });
 
   it(`${many} fixed times are kept among edits and events: not earlier, and a few seconds later at most`, async () => {
     const random = createSeededRandom(56);
-    const start = Date.parse('2026-01-01T00:00:00Z');
     const times: number[] = [];
     for (let at = start; times.length < many; times.push(at)) at += 10_000 + random.below(1_190_000);
     const { system, calls } = await startTicks((now) => {
@@ -129,11 +129,9 @@ describe('U4: one chain of requeues', () => {
     const sorted = late.toSorted((one, other) => one - other);
     report(`lateness of ${many} fixed times: median ${sorted[many >> 1]} s, most ${sorted.at(-1)} s`);
     expect(sorted.at(-1)).toBeLessThanOrEqual(5);
-    await system.close();
   });
 
   it('an earlier time than that of the reconcile before is kept', async () => {
-    const start = Date.parse('2026-01-01T00:00:00Z');
     let wanted = start + 3_600_000;
     const { system, calls } = await startTicks((now) =>
       now.getTime() < wanted ? { requeueAt: new Date(wanted) } : {},
@@ -143,53 +141,40 @@ describe('U4: one chain of requeues', () => {
     await system.advance(31);
     expect(calls.at(-1)).toBeGreaterThanOrEqual(wanted);
     expect(calls.at(-1)).toBeLessThanOrEqual(wanted + 5_000);
-    await system.close();
   });
 });
 
 it('U5: a schedule goes on at its times although each attempt fails', async () => {
   const hour = 3_600_000;
   const next = (now: Date) => new Date(Math.floor(now.getTime() / hour) * hour + hour);
-  const { system, calls } = await startTicks((now) => ({
-    error: new Error('no'),
-    failing: true,
-    requeueAt: next(now),
-  }));
+  const { system, calls } = await startTicks((now) => ({ error, requeueAt: next(now) }));
   await system.advance(6 * 60);
   const hours = new Set(calls.map((at) => Math.floor(at / hour)));
   expect(hours.size).toBe(7);
-  await system.close();
 });
 
 it.each([
   30, 300,
 ])('X9: an object that fails and asks for %d s has one chain of retries, and one dead letter', async (period) => {
-  const { system, calls } = await startTicks(() => ({
-    error: new Error('no'),
-    failing: true,
-    requeueAfterSeconds: period,
-  }));
+  const { system, calls } = await startTicks(() => ({ error, requeueAfterSeconds: period }));
   await system.advance(120);
   expect(system.deadLetters('tick')).toHaveLength(1);
   const before = calls.length;
   await system.advance(60);
   expect(calls.length - before).toBe(3600 / period);
-  await system.close();
 });
 
 it('X9: an object of a kind without an observed generation that always fails is one dead letter for each of its changes', async () => {
   const slice = Namespace.statusSlice({ conditions: ['ticks.example.com/Ticked'] });
   const controller = slice.controller('tick', {
     selector: { matchLabels: { tick: 'yes' } },
-    reconcile: async () => Promise.reject(new Error('no')),
-    finalize: async () => Promise.reject(new Error('no')),
+    reconcile: async () => Promise.reject(error),
+    finalize: async () => Promise.reject(error),
   });
-  const system = await startSystem({ controllers: [controller] });
-  const place = (edit: string) => ({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: 'one', labels: { tick: 'yes', edit } },
-  });
+  await using system = await startSystem({ controllers: [controller] });
+  const place = (edit: string) => {
+    return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'one', labels: { tick: 'yes', edit } } };
+  };
   await system.cluster.apply(place('a'));
   await system.advance(10 * 60);
   const lettersOf = () => system.deadLetters('tick').length;
@@ -203,32 +188,27 @@ it('X9: an object of a kind without an observed generation that always fails is 
   await system.cluster.delete(Namespace, { name: 'one' });
   await system.advance(4 * 60);
   expect(lettersOf()).toBe(3);
-  await system.close();
 });
 
 it('an object that fails again after it has recovered is retried, though a time of its first failure woke it', async () => {
   let isFailing = true;
-  const { system, calls } = await startTicks(() =>
-    isFailing ? { error: new Error('no'), failing: true, requeueAfterSeconds: 1800 } : {},
-  );
+  const { system, calls } = await startTicks(() => (isFailing ? { error, requeueAfterSeconds: 1800 } : {}));
   isFailing = false;
   await system.advance(10);
   isFailing = true;
   const before = calls.length;
   await system.advance(60);
   expect(calls.length - before).toBeGreaterThan(5);
-  await system.close();
 });
 
 it('50 edits of a failing object are one chain of retries, and one dead letter', async () => {
-  const { system, calls } = await startTicks(() => ({ error: new Error('no'), failing: true }));
+  const { system, calls } = await startTicks(() => ({ error }));
   await triggers.edits(system, 50);
   const before = calls.length;
   await system.advance(60);
   expect(before).toBeLessThanOrEqual(60);
   expect(calls.length - before).toBeLessThanOrEqual(10);
   expect(system.deadLetters('tick')).toHaveLength(1);
-  await system.close();
 });
 
 const objects: readonly (readonly [number, number])[] = [
@@ -255,7 +235,6 @@ it.each(
   await using system = await startSystem({ controllers: [controller] });
   for (let index = 0; index < count; index += 1) await system.cluster.apply(tick(`t-${index}`));
   await system.advance(most);
-  const start = Date.parse('2026-01-01T00:00:00Z');
   const done = new Map<string, number>();
   for (const { object, outcome, at } of system.reconciles)
     if (outcome === 'done' && !done.has(object)) done.set(object, (at.getTime() - start) / 1000);

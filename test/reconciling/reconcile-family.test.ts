@@ -1,6 +1,6 @@
 // A reconcile of an object that is being deleted, and the effects on other objects: finalizers, children, Events. On
 // any API server.
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
@@ -12,6 +12,7 @@ import { built, configMap, widget, widgetsOn } from './widgets.ts';
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
 const { apply, condition, read, reconcile, remove } = widgets;
+beforeEach(async () => void (await apply('a', { size: 3 })));
 
 it.each([
   { next: 'without a new object', recreated: false, outcome: { type: 'nothing', reason: 'gone' } },
@@ -67,7 +68,6 @@ it.each([
   { next: 'which keeps the object until it is done', gone: false, times: 1 },
   { next: 'and once more if the object is gone meanwhile', gone: true, times: 2 },
 ])('a deletion during a reconcile runs finalize in the next pass, $next', async ({ gone, times }) => {
-  await apply('a', { size: 3 });
   widgets.beforeReconciler(async () => await remove('a'));
   let finalized = 0;
   widgets.behaviour.finalize = async () => {
@@ -82,7 +82,6 @@ it.each([
 });
 
 it('a deletion keeps the object and reports the reason until finalize is done', async () => {
-  await apply('a', { size: 3 });
   await reconcile('a');
   await remove('a');
   widgets.finalizes(new Error('pantry down'), { requeueAfterSeconds: 4, reason: 'Draining' });
@@ -103,7 +102,6 @@ it('a deletion before the first reconcile writes nothing', async () => {
 });
 
 it('a deletion with an invalid spec keeps the finalizer until the spec is corrected', async () => {
-  await apply('a', { size: 3 });
   await reconcile('a');
   await apply('a', { size: 'large' });
   await remove('a');
@@ -176,7 +174,6 @@ it('an object that its controller deletes is finalized and gone, and nothing fai
     },
     finalize: async () => 'done',
   });
-  await apply('a', { size: 3 });
   const run = widgets.reconcileBy(deleting);
   expect([(await run('a')).outcome.type, (await run('a')).outcome.type]).toEqual(['done', 'nothing']);
   expect(await read('a')).toBeUndefined();

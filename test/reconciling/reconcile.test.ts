@@ -1,6 +1,6 @@
 // One reconcile of an object against an API server, and the cluster after it. Deletions, children and Events are in
 // reconcile-family.test.ts, follow-up messages in outcome.test.ts and batch.test.ts.
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
@@ -9,6 +9,7 @@ import { built, silent, widget, widgetsOn } from './widgets.ts';
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
 const { apply, condition, messageFor, read, reconcile, returns, throws } = widgets;
+beforeEach(async () => void (await apply('a', { size: 3 })));
 const warnings = async () => (await widgets.list(Event)).filter((one) => Reflect.get(one, 'type') === 'Warning');
 
 it('a message without a namespace for a namespaced kind is refused with the scope, and sends no request', async () => {
@@ -22,7 +23,6 @@ it('a message without a namespace for a namespaced kind is refused with the scop
 });
 
 it('a reconcile writes the status with every declared condition, Ready and the observed generation, and returns requeueAfterSeconds', async () => {
-  await apply('a', { size: 3 });
   returns({ status: { size: 3 }, requeueAfterSeconds: 7 });
   expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 7 });
   const after = await read('a');
@@ -40,7 +40,6 @@ it('a spec that changes before setMetadata is not reported as observed', async (
     },
   });
   const run = widgets.reconcileBy(labelling);
-  await apply('a', { size: 3 });
   await run('a');
   expect((await read('a'))?.status).toMatchObject({ size: 3, observedGeneration: 1 });
   await run('a');
@@ -48,7 +47,6 @@ it('a spec that changes before setMetadata is not reported as observed', async (
 });
 
 it('a reconcile replaces a null in the status by an empty text, and an empty text by null', async () => {
-  await apply('a', { size: 1 });
   for (const note of [null, '', null, 'x']) {
     returns({ status: { note } });
     await reconcile('a');
@@ -64,7 +62,6 @@ it('a reconcile of a paused object writes nothing', async () => {
 });
 
 it('a reconcile of a stale version is repeated with a fresh one, and observes its generation', async () => {
-  await apply('a', { size: 3 });
   await reconcile('a');
   let runs = 0;
   widgets.beforeReconciler(async (call) => {
@@ -78,7 +75,6 @@ it('a reconcile of a stale version is repeated with a fresh one, and observes it
 });
 
 it('a reconcile whose object is paused meanwhile writes no status', async () => {
-  await apply('a', { size: 3 });
   await reconcile('a');
   const { metadata } = await apply('a', { size: 4 });
   const paused = { metadata: { annotations: { [pausedAnnotation]: 'true' } } };
@@ -88,7 +84,6 @@ it('a reconcile whose object is paused meanwhile writes no status', async () => 
 });
 
 it('a reconcile without a finalizer whose object is created again meanwhile is repeated for the new one', async () => {
-  await apply('a', { size: 3 });
   const unfinalized = widget.controller('widget', {
     reconcile: async ({ spec: { size } }) => {
       if (size === 3) {
@@ -103,7 +98,6 @@ it('a reconcile without a finalizer whose object is created again meanwhile is r
 });
 
 it('a reconcile that never reads a fresh version is postponed without an attempt, and without a finalize', async () => {
-  await apply('a', { size: 3 });
   const finalized = widgets.finalizes();
   let size = 10;
   widgets.behaviour.reconcile = async () => {
@@ -117,7 +111,6 @@ it('a reconcile that never reads a fresh version is postponed without an attempt
 });
 
 it('X24: a failing object has one Warning, which counts messages that differ, and one after each success', async () => {
-  await apply('a', { size: 3 });
   const fail = async (text: string) => {
     throws(new Error(text));
     await reconcile('a');
@@ -134,7 +127,6 @@ it('X24: a failing object has one Warning, which counts messages that differ, an
 });
 
 it('a condition’s message of any length and with any characters is written once, cut to what a condition holds', async () => {
-  await apply('a', { size: 1 });
   // The cut falls within a pair of surrogates.
   const message = `${'x'.repeat(32_767)}😀 and more`;
   returns({ conditions: { Built: { status: 'False', reason: 'Long', message } } });
@@ -147,7 +139,6 @@ it('a condition’s message of any length and with any characters is written onc
 });
 
 it('a status that is larger than the API server accepts is a failure, which the object reports', async () => {
-  await apply('a', { size: 1 });
   returns({ status: { note: 'x'.repeat(4 * 1024 * 1024) } });
   expect((await reconcile('a')).outcome.type).toBe('failed');
   const object = await read('a');

@@ -3,18 +3,16 @@
 import { expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
 import { groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
-import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
 import { formatResyncMessage } from '../../src/resync/message.ts';
 import { createResync } from '../../src/resync/run.ts';
-import { createFunctionIds, groupIdOf } from '../../src/sqs/deduplication.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { type CauseType, dueAtOf, formatMessage, type Message } from '../../src/sqs/message.ts';
 import { createCopyLimit } from '../../src/sqs/senders.ts';
-import { createTimers } from '../../src/timers/run.ts';
 import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
-import { createQueueDouble } from '../sqs/queue-double.ts';
-import { allWatchers, gadgetSenders, roles, type SenderName, senders, watchersOf } from '../sqs/sender-roles.ts';
+import { createQueueDouble, type QueueDouble } from '../sqs/queue-double.ts';
+import { type SenderName, senders } from '../sqs/sender-roles.ts';
 import { createRecorder } from '../support/recorder.ts';
-import { done, messageFor, setUp as setUpBatch, record as tankRecord } from './batch-harness.ts';
+import { checkWith, done, messageFor, setUp as setUpBatch, record as tankRecord, timersOn } from './batch-harness.ts';
 
 const nowMs = 1_700_000_000_000;
 const dueAt = nowMs / 1000;
@@ -29,30 +27,6 @@ const causes = {
 } as const satisfies Record<CauseType, Partial<Message>>;
 const allCauses: readonly CauseType[] = ['change', 'requeue', 'retry', 'resync', 'wake', 'command'];
 
-type Queues = ReturnType<typeof createQueueDouble>;
-const checkWith = (more: Partial<Parameters<typeof createSenderCheck>[1]> = {}) =>
-  createSenderCheck(gadgetSenders, {
-    ...{ watchersOf, allWatchers, monotonicMs: () => 0, concurrency: 10, forget: () => {}, ...more },
-  });
-
-/** The timers function on these queues, and what it counts. */
-function timersOn(
-  queues: Queues,
-  { mayCopy = () => true, sqsNow = () => nowMs }: { mayCopy?: () => boolean; sqsNow?: () => number } = {},
-) {
-  const { counts, ...recorder } = createRecorder();
-  const timers = createTimers({
-    controllers: new Set(['gadget', 'widget']),
-    ids: async () => createFunctionIds('secret'),
-    senders: { roles, mayCopy },
-    send: queues.as(senders.timers),
-    returnMessages: async () => undefined,
-    sqsNow,
-    ...recorder,
-  });
-  return { run: async () => await timers(queues.take('timers'), { signal }), counts };
-}
-
 /** Sends a message to a queue, lets the functions of timers and of the controller read it, and returns what they accept. */
 async function send(
   sender: SenderName,
@@ -63,7 +37,7 @@ async function send(
   const attributes = stamp === undefined ? {} : { attributes: { sender: stamp } };
   const fifo = to === 'timers' ? {} : { groupId: groupIdOf(message), deduplicationId: 'd' };
   await queues.as(senders[sender])(to, [{ body: formatMessage(message), ...fifo, ...attributes }], { signal });
-  await timersOn(queues).run();
+  await timersOn(queues, () => nowMs).run();
   const records = queues.take(`${message.controller}.fifo`).map(readRecord);
   const { groups, refused } = groupRecords('gadget', records, { admit: await checkWith().admission(records) });
   return { accepted: groups.map((group) => group.message), refused, timersLetters: queues.take('timers-dlq') };
@@ -74,11 +48,10 @@ async function acceptedCauses(
   sender: SenderName,
   cluster: string,
   how: Parameters<typeof send>[2] = {},
-  controller = 'gadget',
 ): Promise<readonly CauseType[]> {
   const results = await Promise.all(
     allCauses.map(async (type) => {
-      const { accepted } = await send(sender, aMessage({ controller, cluster, ...causes[type] }), how);
+      const { accepted } = await send(sender, aMessage({ cluster, ...causes[type] }), how);
       return accepted.length > 0 ? [type] : [];
     }),
   );
@@ -186,7 +159,7 @@ it.each<[SenderName, CauseType]>([
 it('a resync of a stranger, also after its hops, takes no deduplication id of the genuine one', async () => {
   let ms = nowMs;
   const queues = createQueueDouble(() => ms);
-  const timers = timersOn(queues, { sqsNow: () => ms });
+  const timers = timersOn(queues, () => ms);
   const entry = { body: formatMessage(aMessage({ cluster: 'beta', ...asResync({ dueAt: dueAt + 30 }) })) };
   await queues.as(senders.watcherOfAlpha)('timers', [entry], { signal });
   await timers.run();
@@ -206,7 +179,7 @@ it('a resync of a stranger that is due after the longest pass is a dead letter',
 });
 
 /** A resync whose function knows its own role, with the clusters that it looked for. */
-function resyncWith(queues: Queues, mayCopy: () => boolean) {
+function resyncWith(queues: QueueDouble, mayCopy: () => boolean) {
   const listed: string[] = [];
   const { log, metrics, counts } = createRecorder();
   const resync = createResync({
@@ -314,7 +287,7 @@ it('timers copies refused messages up to its limit, counts all of them, and forw
   const entry = { body: formatMessage(aMessage({ cluster: 'alpha', ...causes.retry })) };
   await queues.as(senders.watcherOfAlpha)('timers', [entry, entry, entry, entry, entry], { signal });
   await queues.as(senders.gadget)('timers', [entry], { signal });
-  const { run, counts } = timersOn(queues, { mayCopy: createCopyLimit(() => 0, { concurrency: 50 }) });
+  const { run, counts } = timersOn(queues, () => nowMs, { mayCopy: createCopyLimit(() => 0, { concurrency: 50 }) });
   expect(await run()).toEqual([]);
   expect(queues.take('gadget.fifo')).toHaveLength(1);
   expect(queues.take('timers-dlq')).toHaveLength(2);
@@ -325,10 +298,8 @@ it('timers copies refused messages up to its limit, counts all of them, and forw
 it('the resync copies refused messages up to its limit, and counts all of them', async () => {
   const queues = createQueueDouble(() => nowMs);
   await queues.as(senders.operator)('resync', [{ body: '1' }, { body: '2' }, { body: '3' }], { signal });
-  const { resync, counts } = resyncWith(
-    queues,
-    createCopyLimit(() => 0, { concurrency: 50 }),
-  );
+  const mayCopy = createCopyLimit(() => 0, { concurrency: 50 });
+  const { resync, counts } = resyncWith(queues, mayCopy);
   expect(await resync.run(queues.take('resync'), { signal, remainingMs: () => 60_000 })).toEqual([]);
   expect(queues.take('resync-dlq')).toHaveLength(2);
   expect(counts.get('SendersRefused')).toBe(3);

@@ -1,6 +1,6 @@
 // Two controllers on one kind against an API server: each writes only its own status slice, neither disturbs the other,
 // and each reports its own errors. The content of a slice is in status/status.test.ts.
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { useApiServer } from '../harness/api-server.ts';
 import { asRetry } from '../sqs/messages.ts';
 import { built, painted, widgetsOn } from './widgets.ts';
@@ -9,10 +9,10 @@ const managers = ['outrigger-widget', 'outrigger-widget-painter'] as const;
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
-const { apply, condition, owned, paint, paintReturns, paintThrows, read, reconcile, remove, throws } = widgets;
-/** Applies the object, and reconciles it with both controllers. */
+const { apply, condition, owned, paint, paintReturns, read, reconcile, remove, throws } = widgets;
+beforeEach(async () => void (await apply('a', { size: 3 })));
+/** Reconciles the object with both controllers. */
 const writeBoth = async () => {
-  await apply('a', { size: 3 });
   await reconcile('a');
   await paint('a');
 };
@@ -21,7 +21,6 @@ it.each([
   ['first', ['first', 'slice']],
   ['after the other', ['slice', 'first']],
 ] as const)('a status slice written %s keeps the rest, and owns only its own fields', async (_, order) => {
-  await apply('a', { size: 3 });
   for (const one of order) await (one === 'slice' ? paint('a') : reconcile('a'));
   expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'red', observedGeneration: 1 });
   expect(await owned('a', managers[0])).toEqual({ size: 3, observedGeneration: 1, conditions: ['Built', 'Ready'] });
@@ -39,7 +38,6 @@ it('a status slice observes a new generation only in its own conditions', async 
 });
 
 it('a changed status slice is not reverted by the other controller, which returns its old value', async () => {
-  await apply('a', { size: 3 });
   await paint('a');
   let builds = 0;
   widgets.behaviour.reconcile = async ({ status }) => {
@@ -55,7 +53,6 @@ it('a changed status slice is not reverted by the other controller, which return
 });
 
 it('a controller with a status slice receives only its own slice as the status', async () => {
-  await apply('a', { size: 3 });
   await reconcile('a');
   const received: unknown[] = [];
   widgets.painting.reconcile = async ({ status }) => {
@@ -68,7 +65,6 @@ it('a controller with a status slice receives only its own slice as the status',
 });
 
 it('a status slice with a field of the rest is rejected, and the rest stays unchanged', async () => {
-  await apply('a', { size: 3 });
   await reconcile('a');
   paintReturns({ status: { coat: 'red', ...{ size: 9 } } });
   expect((await paint('a')).outcome).toMatchObject({
@@ -79,7 +75,6 @@ it('a status slice with a field of the rest is rejected, and the rest stays unch
 });
 
 it('both controllers keep their fields if they write between the other’s read and write', async () => {
-  await apply('a', { size: 3 });
   let runs = 0;
   widgets.painting.reconcile = async () => {
     runs += 1;
@@ -121,7 +116,7 @@ it('each controller removes its own finalizer, and the object is deleted with th
 
 it('a failing slice reports the error in its conditions, keeps its fields, and recovers', async () => {
   await writeBoth();
-  paintThrows(new Error('no brush'));
+  widgets.painting.reconcile = async () => await Promise.reject(new Error('no brush'));
   expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
   const failed = await read('a');
   expect(condition(failed, 'Painted')).toMatchObject({ status: 'Unknown', reason: 'Retrying', message: 'no brush' });
@@ -135,7 +130,7 @@ it('a failing slice reports the error in its conditions, keeps its fields, and r
 
 it('a failed last attempt stalls only its own controller, and only at this generation', async () => {
   await writeBoth();
-  paintThrows(new Error('no brush'));
+  widgets.painting.reconcile = async () => await Promise.reject(new Error('no brush'));
   expect((await paint('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
   expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'False', reason: 'RetriesExhausted' });
   const before = (await read('a'))?.metadata.resourceVersion;

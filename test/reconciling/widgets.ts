@@ -100,10 +100,14 @@ export function widgetsOn(connect: () => Connection) {
   const requests: string[] = [];
   let connected: KubeClient | undefined;
   let count = 0;
-  const state = { namespace: '', behaviour: defaultBehaviour, painting };
-  const client = () => {
-    connected ??= createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
-    return connected;
+  const state = {
+    namespace: '',
+    behaviour: defaultBehaviour,
+    painting,
+    get client(): KubeClient {
+      connected ??= createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
+      return connected;
+    },
   };
 
   const controller = widget.controller('widget', {
@@ -130,13 +134,13 @@ export function widgetsOn(connect: () => Connection) {
     reconcile: Reconcile,
     message: Message,
     { before = () => {}, signal = AbortSignal.timeout(15_000), log = silent }: ReconcileOptions = {},
-  ) => await reconcile({ client: interceptRequests(client(), before), message, messageId: 'm', log, signal });
+  ) => await reconcile({ client: interceptRequests(state.client, before), message, messageId: 'm', log, signal });
   const runReconcile = reconcileOf(controller);
   const runPaint = reconcileOf(painter);
 
   beforeAll(async () => {
-    await applyObject(client(), CustomResourceDefinition, widgetDefinition, { fieldManager: 'test' });
-    await untilEstablished(client(), widgetDefinition.metadata.name);
+    await applyObject(state.client, CustomResourceDefinition, widgetDefinition, { fieldManager: 'test' });
+    await untilEstablished(state.client, widgetDefinition.metadata.name);
   });
   afterAll(() => connected?.close());
   beforeEach(async () => {
@@ -145,7 +149,7 @@ export function widgetsOn(connect: () => Connection) {
     state.behaviour = { ...defaultBehaviour };
     state.painting = { ...painting };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: state.namespace } };
-    await applyObject(client(), Namespace, namespace, { fieldManager: 'test' });
+    await applyObject(state.client, Namespace, namespace, { fieldManager: 'test' });
   });
 
   const messageFor = (name: string, more: Partial<Message> = {}): Message => ({
@@ -161,26 +165,15 @@ export function widgetsOn(connect: () => Connection) {
 
   const pathOf = (name: string) => `/apis/${widget.apiVersion}/namespaces/${state.namespace}/widgets/${name}`;
   const mergePatch = async (path: string, body: object) =>
-    await client().request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
-  const read = async (name: string) => await getObject(client(), widget, { namespace: state.namespace, name });
+    await state.client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+  const remove = async (name: string) => void (await state.client.request({ method: 'DELETE', path: pathOf(name) }));
+  const read = async (name: string) => await getObject(state.client, widget, { namespace: state.namespace, name });
 
-  return {
+  return Object.assign(state, {
     requests,
     registry: [controller, painter],
     runReconcile,
     messageFor,
-    get client() {
-      return client();
-    },
-    get namespace() {
-      return state.namespace;
-    },
-    get behaviour() {
-      return state.behaviour;
-    },
-    get painting() {
-      return state.painting;
-    },
     /** Runs before each call of the controller's reconciler, with the number of the call. */
     beforeReconciler: (before: (call: number) => Promise<unknown>) => {
       const { reconcile } = state.behaviour;
@@ -210,10 +203,6 @@ export function widgetsOn(connect: () => Connection) {
     returns: (result: Partial<Result<Status, 'Built'>>) => {
       state.behaviour.reconcile = async () => ({ status: {}, conditions: { Built: built }, ...result });
     },
-    /** Makes the second controller throw. */
-    paintThrows: (error: Error) => {
-      state.painting.reconcile = async () => await Promise.reject(error);
-    },
     /** Makes the second controller return a result; without fields that is a success with an empty slice. */
     paintReturns: (result: Partial<Result<Paint, 'Painted'>>) => {
       state.painting.reconcile = async () => ({ status: {}, conditions: { Painted: painted }, ...result });
@@ -221,7 +210,7 @@ export function widgetsOn(connect: () => Connection) {
     apply: async (name: string, spec: object, metadata: object = {}) => {
       const own = { name, namespace: state.namespace, ...metadata };
       const object = { apiVersion: widget.apiVersion, kind: widget.kind, metadata: own, spec };
-      return await applyObject(client(), widget, object, { fieldManager: 'user' });
+      return await applyObject(state.client, widget, object, { fieldManager: 'user' });
     },
     read,
     pathOf,
@@ -234,27 +223,27 @@ export function widgetsOn(connect: () => Connection) {
       const types = Array.isArray(conditions) ? conditions.map((one) => (isRecord(one) ? one.type : undefined)) : [];
       return { ...fields, conditions: types };
     },
-    remove: async (name: string) => void (await client().request({ method: 'DELETE', path: pathOf(name) })),
+    remove,
     mergePatch: async (name: string, body: object, path = pathOf(name)) => await mergePatch(path, body),
     /** Lists the objects of a kind in the namespace, with these labels if they are given. */
     list: async (kind: Kind, labelSelector?: string) => {
       const found: KubeObject[] = [];
-      const pages = listPages(client(), kind, { namespace: state.namespace, labelSelector });
+      const pages = listPages(state.client, kind, { namespace: state.namespace, labelSelector });
       for await (const { items } of pages) found.push(...items);
       return found;
     },
     /** Deletes an object with all its finalizers, like a DELETE that was decided before they were added. */
-    vanish: async (name: string, path = pathOf(name)) => {
-      await mergePatch(path, { metadata: { finalizers: [] } });
-      await client().request({ method: 'DELETE', path });
+    vanish: async (name: string) => {
+      await mergePatch(pathOf(name), { metadata: { finalizers: [] } });
+      await remove(name);
     },
     /** Reconciles as the controller of that name in another project. */
     reconcileIn: async (project: string, name: string, log: Log = silent) =>
       await run(reconcileOf(controller, project), messageFor(name), { log }),
     /** Returns a reconcile of an object with another controller of the kind. */
-    reconcileBy: (other: ControllerDefinition, log: Log = silent) => {
+    reconcileBy: (other: ControllerDefinition) => {
       const reconcile = reconcileOf(other);
-      return async (name: string) => await run(reconcile, messageFor(name, { controller: other.name }), { log });
+      return async (name: string) => await run(reconcile, messageFor(name, { controller: other.name }));
     },
     /** Reconciles. `before` runs before each request. */
     reconcile: async (name: string, more: Partial<Message> = {}, options: ReconcileOptions = {}) =>
@@ -266,5 +255,5 @@ export function widgetsOn(connect: () => Connection) {
       const status = z.object({ conditions: z.array(z.looseObject({ type: z.string() })).default([]) });
       return status.parse(object?.status ?? {}).conditions.find((one) => one.type === type);
     },
-  };
+  });
 }

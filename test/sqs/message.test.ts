@@ -112,6 +112,11 @@ describe('a message', () => {
     expect(parseMessage(formatMessage(aMessage(asChange({ uid: long, resourceVersion: long }))))).toEqual(aMessage());
   });
 
+  it('an origin that cannot be read is dropped, and the message stays valid', () => {
+    const cause = { ...asChange().cause, object: ['g', '../x', 'n', ''] };
+    expect(parseMessage(bodyWith({ cause }))).toEqual(aMessage());
+  });
+
   it('a message that is written can always be read', () => {
     const name = fc.string({ unit: 'binary', maxLength: 300 });
     fc.assert(

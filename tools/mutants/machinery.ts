@@ -54,7 +54,7 @@ export const deliveryMutants: readonly Mutant[] = [
     'firstSeconds * factor ** Math.min(Math.max(failures - 1, 0), 30)',
     'firstSeconds',
   ),
-  swap('does not retry', outcome, 'if (isLastTry(message, outcome, policy))', 'if (true)'),
+  swap('does not retry', outcome, 'if (isLastTry(message, outcome.stalledBefore, policy))', 'if (true)'),
   swap('retries for ever', outcome, 'return attemptOf(message) + 1 >= attempts;', 'return false;'),
   swap(
     'ignores requeueAfterSeconds',

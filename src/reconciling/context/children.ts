@@ -33,18 +33,11 @@ export function childrenIn(scope: Scope): Pick<UntypedContext, 'apply' | 'applyA
       count(kind, counts);
       return object;
     },
-    applyAll: async (kind, desired, { prune = true, exact, recreate, adopt, onChange } = {}) => {
-      const desiredOf = (existing: readonly KubeObject[]) => {
-        const kept = new Map<object, KubeObject>(existing.map((one) => [one, one]));
-        return desired(existing).map((child) => kept.get(child) ?? toDesired(child));
-      };
+    applyAll: async (kind, desired, given = {}) => {
       const request = {
+        ...given,
         ...childKind(scope, kind),
-        prune,
-        exact,
-        recreate,
-        adopt,
-        onChange,
+        prune: given.prune ?? true,
         onEnd: (counts: WriteCounts) => count(kind, counts),
         signal,
         isThorough,
@@ -52,7 +45,10 @@ export function childrenIn(scope: Scope): Pick<UntypedContext, 'apply' | 'applyA
         strays: (message.strays?.objects ?? [])
           .filter(([group, resource]) => group === kind.group && resource === kind.plural)
           .map(toKey),
-        desired: desiredOf,
+        desired: (existing: readonly KubeObject[]) => {
+          const kept = new Map<object, KubeObject>(existing.map((one) => [one, one]));
+          return desired(existing).map((child) => kept.get(child) ?? toDesired(child));
+        },
       };
       return (await unlessDenied(applyAll(client, request))).objects;
     },

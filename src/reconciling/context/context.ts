@@ -19,8 +19,7 @@ export function createContext(deps: ContextDeps, own?: OwnObject) {
   const { message: reconciled, log, signal, now } = deps;
   const scope: Scope = { ...deps, own, effects: { events: new Map(), writes: 0, noops: 0 } };
   const { effects } = scope;
-  const calls = new Calls(deps.name);
-  const tracked: typeof calls.tracked = (run) => calls.tracked(run);
+  const { tracked, end } = trackCalls(deps.name);
   const { get, list } = readsIn(scope);
   const { apply, applyAll } = childrenIn(scope);
   const { deleteSelf, setMetadata } = ownWritesIn(scope);
@@ -53,40 +52,34 @@ export function createContext(deps: ContextDeps, own?: OwnObject) {
     context,
     /** Returns the recorded Events, the writes that changed something, and the applies that changed nothing, so far. */
     effects: () => ({ events: [...effects.events.values()], writes: effects.writes, noops: effects.noops }),
-    end: () => calls.end(),
+    end,
   };
 }
 
 /** The calls of a context that run. */
-class Calls {
-  readonly #controller: string;
-  readonly #running = new Set<Promise<unknown>>();
-  #isOver = false;
-
-  constructor(controller: string) {
-    this.#controller = controller;
-  }
-
-  /** Makes a function whose calls `end` waits for. */
-  tracked<A extends readonly unknown[], R>(run: (...given: A) => Promise<R>): (...given: A) => Promise<R> {
-    return async (...given) => {
-      if (this.#isOver)
-        throw new Error(`${this.#controller} used its context after its end; await every call of the context`);
-      const result = run(...given);
-      this.#running.add(result);
-      return await result.finally(() => this.#running.delete(result));
-    };
-  }
-
-  /** Resolves when none runs any more. Later ones are refused: they would run beside the next reconcile. */
-  async end(): Promise<void> {
-    while (this.#running.size > 0) {
-      await Promise.allSettled(this.#running);
-      // Then what follows a call has made the next one.
-      await setImmediate();
-    }
-    this.#isOver = true;
-  }
+function trackCalls(controller: string) {
+  const running = new Set<Promise<unknown>>();
+  let isOver = false;
+  return {
+    /** Makes a function whose calls `end` waits for. */
+    tracked:
+      <A extends readonly unknown[], R>(run: (...given: A) => Promise<R>) =>
+      async (...given: A): Promise<R> => {
+        if (isOver) throw new Error(`${controller} used its context after its end; await every call of the context`);
+        const result = run(...given);
+        running.add(result);
+        return await result.finally(() => running.delete(result));
+      },
+    /** Resolves when none runs any more. Later ones are refused: they would run beside the next reconcile. */
+    end: async (): Promise<void> => {
+      while (running.size > 0) {
+        await Promise.allSettled(running);
+        // Then what follows a call has made the next one.
+        await setImmediate();
+      }
+      isOver = true;
+    },
+  };
 }
 
 function readsIn({ client, message, signal }: Scope): Pick<UntypedContext, 'get' | 'list'> {

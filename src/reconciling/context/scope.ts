@@ -15,7 +15,8 @@ export type ContextDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 's
 export type Scope = ContextDeps & {
   /** Undefined for a mapping function. */
   readonly own: OwnObject | undefined;
-  readonly effects: Effects;
+  /** What was done through the context so far (Called). */
+  readonly effects: { readonly events: Map<string, PendingEvent>; writes: number; noops: number };
 };
 
 /** The object of a reconcile, as it was when the author's code was called, and as it is by now. */
@@ -28,15 +29,6 @@ export type OwnObject = {
    * changed nothing before.
    */
   readonly isThorough: boolean;
-};
-
-/** What was done through a context so far. */
-type Effects = {
-  readonly events: Map<string, PendingEvent>;
-  /** Writes to children and commands that changed something. */
-  writes: number;
-  /** Applies to children that changed nothing. */
-  noops: number;
 };
 
 /** Returns the object of a context. Throws TypeError for a mapping function, which has none. */

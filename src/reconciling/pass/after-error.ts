@@ -16,30 +16,20 @@ import type { KubeObject, ResourceName } from '../../kube/client/object.ts';
 import { partsOf } from '../../kube/client/path.ts';
 import { getObject } from '../../kube/client/read.ts';
 import { errorClassOf } from '../classify-error.ts';
-import type { Outcome } from '../outcome.ts';
+import { failed, type Outcome, unreachable } from '../outcome.ts';
 import type { ReconcileInput } from '../report.ts';
 import { effectsOf, seemsGone } from './finalize-lost.ts';
-import type { Called, Identity, Pass } from './pass.ts';
+import type { Progress } from './pass.ts';
 
 /** The outcome, and whether the object may be gone: a write has not found it, and it cannot be read. */
 export type AfterError = { readonly outcome: Outcome; readonly mayBeGone: boolean };
-
-/** What was known when a pass threw. */
-type Known = {
-  readonly identity: Identity;
-  /** Undefined: its first read threw. */
-  readonly pass?: Pass;
-  readonly called?: Called;
-  /** The effects of the passes before (effectsOf). The last of them has not found its object, or a stale one. */
-  readonly earlier: Pass | undefined;
-};
 
 /**
  * Decides the outcome of a pass that threw. Throws the signal's reason if it is aborted, nothing runs any more, and the
  * object is there: the message is received again. If the object is gone, no later receipt would find what is left.
  */
-export async function afterError(thrown: unknown, input: ReconcileInput, known: Known): Promise<AfterError> {
-  const { identity, pass, called, earlier } = known;
+export async function afterError(thrown: unknown, input: ReconcileInput, progress: Progress): Promise<AfterError> {
+  const { identity, pass, called, earlier } = progress;
   const { signal } = input;
   const running = called?.ended.type === 'still-running' ? called.ended.error : undefined;
   if (running === undefined && !signal.aborted) {
@@ -51,7 +41,7 @@ export async function afterError(thrown: unknown, input: ReconcileInput, known: 
       if (!signal.aborted) throw error;
     }
   }
-  const effects = effectsOf(earlier, pass, called);
+  const effects = effectsOf(progress);
   // One that a write has not found is taken for gone if it cannot be read.
   const isSuspected = earlier !== undefined || isNotFound(thrown) || isConflict(thrown);
   const mayBeGone = effects !== undefined && (await seemsGone(effects).catch(() => isSuspected));
@@ -125,12 +115,4 @@ async function isApiServer(client: KubeClient, signal: AbortSignal): Promise<boo
 
 function titleOf({ plural, group, version }: ResourceName): string {
   return `${plural} of ${group === '' ? version : `${group}/${version}`}`;
-}
-
-function failed(error: Error): Outcome {
-  return { type: 'failed', error, stalledBefore: false };
-}
-
-function unreachable(error: Error): Outcome {
-  return { type: 'postponed', reason: 'unreachable', error };
 }

@@ -68,23 +68,13 @@ async function giveUp(pass: Pass): Promise<void> {
 }
 
 /** Sends Events. One that cannot be sent is a warning in the log, and fails no reconcile. */
-export async function sendEvents(
-  { identity, client, log, primary, signal }: Pass,
-  events: readonly PendingEvent[],
-): Promise<void> {
-  for (const { type, reason, message, isFailure = false } of events) {
+export async function sendEvents(pass: Pass, events: readonly PendingEvent[]): Promise<void> {
+  const { identity, client, log, primary, signal } = pass;
+  const { finalizer: reportingController, now } = identity;
+  for (const event of events) {
     if (signal.aborted) return;
-    const sent = await recordEvent(client, {
-      object: primary.current(),
-      type,
-      reason,
-      message,
-      // The messages of one failure may differ at each attempt. They are one Event.
-      aggregated: isFailure,
-      reportingController: identity.finalizer,
-      now: identity.now,
-      signal,
-    });
-    if (!sent.recorded) log.warn('event not recorded', { reason, error: sent.error.message });
+    const object = primary.current();
+    const sent = await recordEvent(client, { ...event, object, reportingController, now, signal });
+    if (!sent.recorded) log.warn('event not recorded', { reason: event.reason, error: sent.error.message });
   }
 }

@@ -7,10 +7,10 @@ import { getObject } from '../../kube/client/read.ts';
 import { jsonForSqs } from '../../sqs/body.ts';
 import type { Orphan, ReconcileReport } from '../report.ts';
 import { callFor } from './author-call.ts';
-import type { Called, Pass } from './pass.ts';
+import type { Pass, Progress } from './pass.ts';
 
 /** Returns the first pass in which the author's code may have made something that only its finalize removes. */
-export function effectsOf(earlier?: Pass, pass?: Pass, called?: Called): Pass | undefined {
+export function effectsOf({ earlier, pass, called }: Progress): Pass | undefined {
   const hasEffects = called !== undefined && pass?.task === 'reconcile' && pass.identity.declaration.finalizes;
   return earlier ?? (hasEffects ? pass : undefined);
 }
@@ -44,8 +44,7 @@ export async function finalizeLost(pass: Pass): Promise<Orphan | undefined> {
 
 /** Makes the orphan of an object that is gone, or may be. */
 export function orphanOf({ identity, read }: Pass, reason: string): Orphan {
-  const { resource } = identity.declaration;
-  return { uid: read.metadata.uid ?? '', reason, object: formatOrphan(resource, read) };
+  return { uid: read.metadata.uid ?? '', reason, object: formatOrphan(identity.declaration.resource, read) };
 }
 
 /** SQS accepts 256 KiB in one batch, and the message has a body and other attributes too. */

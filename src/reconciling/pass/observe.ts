@@ -44,7 +44,7 @@ type Shown = { readonly now: number; readonly observed: number | undefined; read
 /** Undefined for a kind whose status does not show what was observed: our own writes may raise its generation. */
 function shownBy(writer: StatusWriter, now: number | undefined, owned: Fields): Shown | undefined {
   if (!writer.showsObserved || now === undefined) return undefined;
-  return { now, observed: writer.observed(owned), isFailing: writer.isFailing(owned, now) };
+  return { now, observed: writer.observed(owned), isFailing: writer.isFailing(owned) };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Finalized } from '../../api/result.ts';
 import type { IgnoredSignalError } from '../../core/errors.ts';
 import { fieldManagerOf, finalizerOf, heldLabelOf } from '../../core/names.ts';
 import { sleep, type Wait } from '../../core/time.ts';
+import type { EventRequest } from '../../kube/apply/events.ts';
 import type { Marks } from '../../kube/apply/finalizers.ts';
 import { observationOf } from '../../kube/apply/observation.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
@@ -78,14 +79,19 @@ export type Called = {
   readonly noops: number;
 };
 
-/** A recorded Event. It is sent after the status was written. */
-export type PendingEvent = {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-  /** The Warning of the runtime about a failed attempt. */
-  readonly isFailure?: boolean;
+/** What is known of a pass so far. */
+export type Progress = {
+  readonly identity: Identity;
+  /** The effects of the passes before (effectsOf). The last of them has not found its object, or a stale one. */
+  readonly earlier: Pass | undefined;
+  /** Undefined: its first read threw, or its object needs nothing. */
+  pass?: Pass;
+  /** The call of the author's code, once it has ended. */
+  called?: Called;
 };
+
+/** A recorded Event. It is sent after the status was written. */
+export type PendingEvent = Pick<EventRequest, 'type' | 'reason' | 'message' | 'aggregated'>;
 
 /** What is written, and what follows for the message. */
 export type Verdict =

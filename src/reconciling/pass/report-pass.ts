@@ -3,10 +3,10 @@ import type { KubeObject } from '../../kube/client/object.ts';
 import type { Message } from '../../sqs/message.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ReconcileReport } from '../report.ts';
-import type { Called, Pass } from './pass.ts';
+import type { Progress } from './pass.ts';
 
 /** Makes the report of a pass. There is none if the object could not be read, or needed nothing. */
-export function reportPass(outcome: Outcome, pass: Pass | undefined, called: Called | undefined): ReconcileReport {
+export function reportPass(outcome: Outcome, { pass, called }: Progress): ReconcileReport {
   if (pass === undefined) return { outcome, writes: 0 };
   const { identity, message, read, ownedBefore, primary } = pass;
   const { observation, statusWriter, fieldManager } = identity;

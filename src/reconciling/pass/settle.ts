@@ -2,37 +2,28 @@
 // a failure means is one table, a row for each class of errors.
 import { reasons } from '../../api/conditions.ts';
 import type { Finalized } from '../../api/result.ts';
-import type { RetryPolicy } from '../../core/controller-options.ts';
 import { errorText, ReconcileTimeoutError, toError } from '../../core/errors.ts';
 import { redact } from '../../core/redact.ts';
-import { isPeriodic, type Message } from '../../sqs/message.ts';
+import { isPeriodic } from '../../sqs/message.ts';
 import { type ErrorClass, errorClassOf } from '../classify-error.ts';
 import { isLastTry, type Next, waitsForNamespace } from '../outcome.ts';
 import { currentConditions, type Failure } from '../status/status.ts';
-import type { OwnedStatus, StatusInput, StatusWriter } from '../status/status-writer.ts';
-import type { Ended, Pass, PendingEvent, Task, Verdict } from './pass.ts';
+import type { OwnedStatus, StatusInput } from '../status/status-writer.ts';
+import type { Ended, Pass, PendingEvent, Verdict } from './pass.ts';
 import { followsOwnWrite } from './report-pass.ts';
 
 /** What a verdict depends on, besides how the call ended. */
-export type Facts = {
-  readonly task: Task;
-  readonly message: Message;
-  readonly isDeleting: boolean;
-  /** Whether a status that says so is of the object as it is. */
-  readonly mayBeStalled: boolean;
-  readonly retry: RetryPolicy;
-  readonly statusWriter: StatusWriter;
-  readonly input: StatusInput;
-};
+export type Facts = ReturnType<typeof factsOf>;
 
 /** Returns the facts of a pass, as the object is now. */
-export function factsOf({ identity, task, message, read, primary }: Pass): Facts {
+export function factsOf({ identity, task, message, read, primary }: Pass) {
   const { statusWriter, fieldManager } = identity;
   return {
     task,
     message,
     isDeleting: primary.current().metadata.deletionTimestamp !== undefined,
-    // Without an observed generation, these alone are known to follow no change.
+    // Whether a status that says so is of the object as it is. Without an observed generation, these alone are known to
+    // follow no change.
     mayBeStalled:
       statusWriter.showsObserved || isPeriodic(message.cause) || followsOwnWrite(message, read, fieldManager),
     retry: identity.declaration.options.retry,
@@ -108,7 +99,7 @@ function settleFailure(
   const meaning = failures[classOf(facts, thrown, stalledBefore)];
   if (meaning === undefined) return { type: 'unwritten', error: thrown };
   const { outcome } = meaning;
-  const isLast = outcome.type === 'failed' && isLastTry(message, { stalledBefore }, retry);
+  const isLast = outcome.type === 'failed' && isLastTry(message, stalledBefore, retry);
   const reason = isLast ? reasons.retriesExhausted : meaning.reason;
   const isPostponed = outcome.type === 'postponed';
   return {
@@ -126,7 +117,7 @@ function classOf({ message, isDeleting }: Facts, thrown: unknown, stalledBefore:
   const found = errorClassOf(thrown, 'later', message);
   // The namespace does not end before the finalizer is removed, so only the status can show what it waits for.
   if (found === 'namespace-terminating' && isDeleting) return 'error';
-  if (found === 'child-namespace-terminating' && !waitsForNamespace(message, { stalledBefore })) return 'error';
+  if (found === 'child-namespace-terminating' && !waitsForNamespace(message, stalledBefore)) return 'error';
   return found;
 }
 
@@ -135,13 +126,14 @@ function warningOf(error: Error, { owned }: StatusInput): PendingEvent | undefin
   const message = redact(errorText(error));
   if (currentConditions(owned).some((one) => one.message === message)) return undefined;
   const reason = error instanceof ReconcileTimeoutError ? 'DeadlineExceeded' : 'ReconcileFailed';
-  return { type: 'Warning', reason, message, isFailure: true };
+  // The messages of one failure may differ at each attempt. They are one Event.
+  return { type: 'Warning', reason, message, aggregated: true };
 }
 
 /** Returns the Events of a pass: the author's, and the Warning of a failure where the author has recorded none. */
 export function eventsOf(verdict: Verdict, ended: Ended, recorded: readonly PendingEvent[]): readonly PendingEvent[] {
   if (ended.type === 'still-running')
-    return [{ type: 'Warning', reason: 'DeadlineExceeded', message: ended.error.message, isFailure: true }];
+    return [{ type: 'Warning', reason: 'DeadlineExceeded', message: ended.error.message, aggregated: true }];
   const warning = verdict.type === 'written' ? verdict.warning : undefined;
   // A Warning of the author's own says more than the error.
   const isReported = warning === undefined || recorded.some(({ type }) => type === 'Warning');

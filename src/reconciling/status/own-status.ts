@@ -18,10 +18,10 @@ export type OwnStatus = {
 
 /** Reads a controller's fields of a status: those of its record, and those that are there without it. */
 export function ownedStatusOf(object: KubeObject, fieldManager: string, own: OwnStatus): Fields {
-  const status = statusOf(object);
+  const status = fieldsOf(object.status);
   const recorded = ownedFields(object, fieldManager, 'status');
   const claimed = claimedFields(object, fieldManager, own).map((name) => [name, status[name]] as const);
-  if (recorded !== undefined) return { ...Object.fromEntries(claimed), ...statusOf(recorded) };
+  if (recorded !== undefined) return { ...Object.fromEntries(claimed), ...fieldsOf(recorded.status) };
   const conditions = conditionsOf(status).filter((one) => isOwn(one, own));
   return { ...Object.fromEntries(claimed), ...(conditions.length === 0 ? {} : { conditions }) };
 }
@@ -30,7 +30,7 @@ export function ownedStatusOf(object: KubeObject, fieldManager: string, own: Own
 export function remnants(wanted: Fields, object: KubeObject, fieldManager: string, own: OwnStatus): readonly string[] {
   const types = conditionsOf(wanted).map((one) => one.type);
   const { ours, others } = sharesOf(object, fieldManager);
-  const all = conditionsOf(statusOf(object));
+  const all = conditionsOf(fieldsOf(object.status));
   const left = all.filter((one) => {
     if (!isOwn(one, own) || types.includes(one.type)) return false;
     // The apply removes what is in the record of the controller alone.
@@ -48,7 +48,7 @@ export function remnants(wanted: Fields, object: KubeObject, fieldManager: strin
  * written or applied by itself stays.
  */
 function claimedFields(object: KubeObject, fieldManager: string, own: OwnStatus): readonly string[] {
-  const status = statusOf(object);
+  const status = fieldsOf(object.status);
   const { ours, others } = sharesOf(object, fieldManager);
   const isShared = conditionsOf(status).some((one) => !isOwn(one, own));
   const names = [...own.fields, ...(isShared ? [] : own.sharedFields)];
@@ -65,10 +65,7 @@ function claimedFields(object: KubeObject, fieldManager: string, own: OwnStatus)
 /** Returns what the managers have recorded in the status. */
 function sharesOf(object: KubeObject, fieldManager: string) {
   const entry = ownEntry(object, fieldManager, 'status');
-  const shareOf = (fieldsV1: unknown): Fields => {
-    const fields = isRecord(fieldsV1) ? fieldsV1['f:status'] : undefined;
-    return isRecord(fields) ? fields : {};
-  };
+  const shareOf = (fieldsV1: unknown) => fieldsOf(fieldsOf(fieldsV1)['f:status']);
   const others = (object.metadata.managedFields ?? []).filter((one) => one !== entry);
   return {
     ours: entry === undefined ? undefined : shareOf(entry.fieldsV1),
@@ -79,16 +76,15 @@ function sharesOf(object: KubeObject, fieldManager: string) {
 type Typed = Fields & { readonly type: unknown };
 
 function hasCondition(fields: Fields | undefined, { type }: { readonly type: unknown }): boolean {
-  const conditions = fields?.['f:conditions'];
-  return isRecord(conditions) && Object.hasOwn(conditions, `k:${JSON.stringify({ type })}`);
+  return Object.hasOwn(fieldsOf(fields?.['f:conditions']), `k:${JSON.stringify({ type })}`);
 }
 
 function isOwn({ type }: Typed, { conditions }: OwnStatus): boolean {
   return conditions.some((one) => one === type);
 }
 
-function statusOf({ status }: { readonly status?: unknown }): Fields {
-  return isRecord(status) ? status : {};
+function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
 }
 
 /** Each item of the list has its key, the type. */

@@ -2,7 +2,7 @@
 // of which Ready stands for all others: Unknown while the error is retried, False when it is no longer retried. Pure.
 import { reasons } from '../../api/conditions.ts';
 import type { DeclaredCondition } from '../../api/result.ts';
-import { type ConditionStyle, type Conditions, currentConditions, type Failure, readyAfter } from './status.ts';
+import { type ConditionStyle, type Conditions, type Failure, readyAfter } from './status.ts';
 
 const { retriesExhausted, terminal, invalidSpec, policyDenied } = reasons;
 /** The reasons of a stalled slice. Only the runtime writes them: an author's of the same name is renamed. */
@@ -29,14 +29,9 @@ export function sliceStyle(declared: readonly string[]): ConditionStyle {
       return all(showing, { ...said, status: 'False' });
     },
     keeps: (type) => declared.includes(type),
-    isStalled: (owned, generation) =>
-      currentConditions(owned).some(
-        ({ status, reason, observedGeneration }) =>
-          status === 'False' && stalledReasons.includes(reason) && observedGeneration === generation,
-      ),
+    isStalled: ({ status, reason }) => status === 'False' && stalledReasons.includes(reason),
     // An author's condition that is not True may be one of a failure.
-    isFailing: (owned) =>
-      currentConditions(owned).some(({ type, status }) => showing.includes(type) && status !== 'True'),
+    isFailing: ({ type, status }) => showing.includes(type) && status !== 'True',
   };
 }
 

@@ -67,8 +67,13 @@ export function createStatusWriter(declaration: Pick<ControllerDeclaration, 'res
       const said = style.whileFinalizing({ ...rest, message: redact(message) }, failure);
       return statusOf(input.owned, said, input);
     },
-    isStalled: (owned: Fields, generation: number) => style.isStalled(owned, showsObserved ? generation : undefined),
-    isFailing: style.isFailing,
+    /** Whether the object is stalled at this generation: then each message gets one attempt and no dead letter. */
+    isStalled: (owned: Fields, generation: number) => {
+      const stalled = currentConditions(owned).filter(style.isStalled);
+      return stalled.some((one) => one.observedGeneration === (showsObserved ? generation : undefined));
+    },
+    /** Whether the last reconcile has failed, or may have. */
+    isFailing: (owned: Fields) => currentConditions(owned).some(style.isFailing),
     /** Returns the generation from which the owned status was computed. */
     observed: (owned: Fields) => (showsObserved ? observedGenerationOf(owned, statusSlice) : undefined),
   };

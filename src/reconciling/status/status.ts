@@ -26,13 +26,10 @@ export type ConditionStyle = {
   whileFinalizing(finalized: Required<DeclaredCondition>, failure: Failure | undefined): Conditions;
   /** Whether a condition stays although a failure or finalizing says nothing of it. */
   keeps(type: string): boolean;
-  /**
-   * Whether the object is stalled at this generation; undefined: its conditions have none. Then each message gets one
-   * attempt and no dead letter.
-   */
-  isStalled(owned: Fields, generation: number | undefined): boolean;
-  /** Whether the last reconcile of this generation has failed or asked to come back later, or may have. */
-  isFailing(owned: Fields, generation: number): boolean;
+  /** Whether a condition says that the object is stalled. */
+  isStalled(condition: Condition): boolean;
+  /** Whether a condition says that the last reconcile has failed or asked to come back later, or may have. */
+  isFailing(condition: Condition): boolean;
 };
 
 /** Makes the conditions of a kind's first controller. */
@@ -53,8 +50,8 @@ export function firstStyle(declared: readonly string[]): ConditionStyle {
       return { ...abnormal(failure, { reason: failure.reason, message: Finalized.message }), Finalized, Ready };
     },
     keeps: (type) => !abnormalTypes.includes(type),
-    isStalled: (owned, generation) => hasAbnormal(owned, generation, ['Stalled']),
-    isFailing: (owned, generation) => hasAbnormal(owned, generation, abnormalTypes),
+    isStalled: ({ type, status }) => type === 'Stalled' && status === 'True',
+    isFailing: ({ type, status }) => abnormalTypes.includes(type) && status === 'True',
   };
 }
 
@@ -65,13 +62,6 @@ type Said = { readonly reason: string; readonly message: string };
 
 function abnormal({ isRetried }: Failure, said: Said): Conditions {
   return { [isRetried ? 'Reconciling' : 'Stalled']: { status: 'True', ...said } };
-}
-
-function hasAbnormal(owned: Fields, generation: number | undefined, types: readonly string[]): boolean {
-  return currentConditions(owned).some(
-    ({ type, status, observedGeneration }) =>
-      types.includes(type) && status === 'True' && observedGeneration === generation,
-  );
 }
 
 /** Returns Ready, or a condition of a slice, while an error lasts: Unknown while it is retried, and False otherwise. */

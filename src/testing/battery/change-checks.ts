@@ -7,12 +7,11 @@ import { applyObject } from '../../kube/apply/apply.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
 import { ApiError, isInvalid, isPolicyDenied } from '../../kube/client/errors.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
-import { requeueSeconds } from '../../reconciling/outcome.ts';
 import type { Cause } from '../../sqs/message.ts';
 import { allowedBy, lackedGrant } from './least-rbac.ts';
 import { convergedBeforeDeletion, deselected, expectLeft, lostKey, removed } from './removal.ts';
 import { converged, describe, expectSame, fail, giveCreatedOnce, noFinalize } from './report.ts';
-import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck, type Stage } from './stage.ts';
+import { driftsOf, isWrite, lineOf, pathOf, requeueSeconds, type SampleCheck, type Stage } from './stage.ts';
 import { varyingText } from './varying.ts';
 
 /** A day and an hour, a minute and a second: each unit of a time is another one. */

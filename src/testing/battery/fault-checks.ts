@@ -3,10 +3,9 @@
 // faults.
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError, ConnectError } from '../../kube/client/errors.ts';
-import { requeueSeconds } from '../../reconciling/outcome.ts';
 import { convergedBeforeDeletion, expectLeft, removed } from './removal.ts';
 import { converged, describe, expectSame, fail, noFinalize } from './report.ts';
-import { isWrite, lineOf, type SampleCheck, type Stage } from './stage.ts';
+import { isWrite, lineOf, requeueSeconds, type SampleCheck, type Stage } from './stage.ts';
 
 /** A controller with more calls than this is not followed to its last one. */
 export const mostCalls = 60;

@@ -4,9 +4,8 @@ import { finalizerOf } from '../../core/names.ts';
 import { expressionsOf, type LabelExpression } from '../../core/selector.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
-import { requeueSeconds } from '../../reconciling/outcome.ts';
 import { converged, describe, expectSame, fail } from './report.ts';
-import { pathOf, type Stage } from './stage.ts';
+import { pathOf, requeueSeconds, type Stage } from './stage.ts';
 
 /** What an author overlooks in finalize. */
 export const lostKey =

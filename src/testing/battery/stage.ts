@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ControllerDefinition, ControllerInstance } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
+import { toError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json.ts';
 import { silentLog } from '../../core/log.ts';
 import { fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
@@ -13,7 +14,7 @@ import type { KubeClient, KubeRequest, KubeResponse } from '../../kube/client/cl
 import { type KubeObject, parseObject } from '../../kube/client/object.ts';
 import { objectPath, partsOf } from '../../kube/client/path.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
-import type { Outcome } from '../../reconciling/outcome.ts';
+import { failed, type Next, type Outcome } from '../../reconciling/outcome.ts';
 import { createReconcile } from '../../reconciling/reconcile.ts';
 import { withoutQueue } from '../../reconciling/without-queue.ts';
 import { type Cause, type ObjectName, withStrays } from '../../sqs/message.ts';
@@ -100,6 +101,13 @@ const beginning = Date.parse('2026-01-01T00:00:00Z');
 /** Returns whether a request could change something. Events are no part of the state. */
 export function isWrite({ method, path }: KubeRequest): boolean {
   return method !== 'GET' && partsOf(path).plural !== 'events';
+}
+
+/** Returns in how many seconds an outcome requests the next reconcile; undefined: not by a requeue. */
+export function requeueSeconds(outcome: Outcome, now: Date): number | undefined {
+  const { requeueAfterSeconds, requeueAt }: Next =
+    outcome.type === 'nothing' || outcome.type === 'refused' ? {} : outcome;
+  return requeueAt === undefined ? requeueAfterSeconds : (requeueAt.getTime() - now.getTime()) / 1000;
 }
 
 /** A request as one line. */
@@ -209,7 +217,7 @@ export async function openStage(
       else clock.ms += 1000;
       return outcome;
     } catch (error) {
-      return { type: 'failed', error: error instanceof Error ? error : new Error(String(error)), stalledBefore: false };
+      return failed(toError(error));
     }
   }
 

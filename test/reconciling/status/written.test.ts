@@ -1,12 +1,20 @@
 // A status is in the cluster as the author returned it, whatever its fields were before and whoever else owns them.
 // Only what is stored; the content of a status is in status.test.ts.
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { useApiServer } from '../../harness/api-server.ts';
 import { built, configMap, widget, widgetsOn } from '../widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
 const { apply, read, reconcile, returns } = widgets;
+beforeEach(async () => void (await apply('a', { size: 3 })));
+
+/** Expects that a reconcile reads the object, and sends nothing else. */
+const settles = async () => {
+  widgets.requests.length = 0;
+  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
+  expect(widgets.requests).toHaveLength(1);
+};
 
 /** Reconciles with a status, and expects that it is stored as it is and that the next reconcile sends nothing. */
 const becomes = async (status: Parameters<typeof returns>[0]['status'] & object, more: object = {}) => {
@@ -14,9 +22,7 @@ const becomes = async (status: Parameters<typeof returns>[0]['status'] & object,
   expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
   const { conditions: _, observedGeneration: __, ...fields } = Object((await read('a'))?.status);
   expect(fields).toEqual({ ...status, ...more });
-  widgets.requests.length = 0;
-  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
-  expect(widgets.requests).toHaveLength(1);
+  await settles();
 };
 
 const one = { a: '1' };
@@ -33,14 +39,12 @@ it.each([
     { zones: ['z', 'b', 'y', 'c'].map((name) => ({ name, nodes: name > 'm' ? {} : one })) },
   ],
 ])('N1: %s of a status that becomes empty is stored empty, and can be filled again', async (_, full, empty) => {
-  await apply('a', { size: 3 });
   await becomes(full);
   await becomes(empty);
   await becomes(full);
 });
 
 it('N1: a map of a status that becomes empty keeps what another manager owns in it', async () => {
-  await apply('a', { size: 3 });
   await becomes({ nodes: one });
   await widgets.mergePatch('a', { status: { nodes: { b: '2' } } }, `${widgets.pathOf('a')}/status`);
   await becomes({ nodes: {} }, { nodes: { b: '2' } });
@@ -66,11 +70,6 @@ const restore = async (status: unknown) => {
   await widgets.client.request({ method: 'PUT', path: statusPath(), body, query });
 };
 const clear = async () => await patch({ metadata: { managedFields: [{}] } }, widgets.pathOf('a'));
-const settles = async () => {
-  widgets.requests.length = 0;
-  expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
-  expect(widgets.requests).toHaveLength(1);
-};
 
 type Step = (before: object) => Promise<unknown>;
 const applyAsSomeone: Step = async (before) => await applyBy('someone', before);
@@ -90,7 +89,6 @@ const share = async (steps: readonly Step[]) => {
 };
 
 it.each(shares)('K18: a failure that is over is no longer reported although %s', async (_, steps) => {
-  await apply('a', { size: 3 });
   widgets.throws(new Error('no clay'));
   await reconcile('a');
   expect(await typesOf()).toEqual(['Ready', 'Reconciling']);
@@ -104,14 +102,12 @@ it.each(shares)('K18: a failure that is over is no longer reported although %s',
 });
 
 it.each(shares.slice(0, 4))('K18: a field of a status that is dropped goes although %s', async (_, steps) => {
-  await apply('a', { size: 3 });
   await becomes({ size: 1, note: 'x', plan: { due: 'x', nodes: one }, zones: [{ name: 'z', nodes: one }] });
   await share(steps);
   await becomes({ size: 2 });
 });
 
 it.each(shares.slice(0, 4))('K18: a failed reconcile keeps the fields of a status although %s', async (_, steps) => {
-  await apply('a', { size: 3 });
   await becomes({ size: 1, plan: { nodes: one } });
   await share(steps);
   widgets.throws(new Error('no clay'));
@@ -120,7 +116,6 @@ it.each(shares.slice(0, 4))('K18: a failed reconcile keeps the fields of a statu
 });
 
 it('K18: a reconcile removes a failure that another client reports in the conditions of the runtime', async () => {
-  await apply('a', { size: 3 });
   await becomes({ size: 1 });
   const lastTransitionTime = '2026-01-01T00:00:00Z';
   const forged = { status: 'True', reason: 'R', message: '', lastTransitionTime };
@@ -130,7 +125,6 @@ it('K18: a reconcile removes a failure that another client reports in the condit
 });
 
 it('K18: what another client writes or applies in a status stays', async () => {
-  await apply('a', { size: 3 });
   await patch({ status: { note: 'theirs' } });
   await becomes({ size: 1 }, { note: 'theirs' });
   await applyBy('someone', { plan: { nodes: one } });
@@ -142,7 +136,6 @@ it.each([
   ['its managed fields are cleared', clear],
   ['a backup has restored it', async () => await restore(await statusOf())],
 ])('K18: two controllers of one kind keep their parts of a status although %s', async (_, share) => {
-  await apply('a', { size: 3 });
   returns({ status: { size: 1, note: 'x' } });
   await reconcile('a');
   await widgets.paint('a');
@@ -196,7 +189,6 @@ it.each([
   ['characters beyond U+FFFF', '\u{1f600}\u{10ffff}\u{1fffe}', undefined],
   ['halves of characters', `x${halves}y`, 'x\ufffd \ufffdy'],
 ])('K5: a text of %s in a status, its keys, its conditions and a child is stored as it is', async (_, text, stored = text) => {
-  await apply('a', { size: 3 });
   widgets.behaviour.reconcile = async (_object, { applyAll }) => {
     await applyAll(configMap, [{ metadata: { name: 'a', annotations: { text } }, data: { a: text } }]);
     const condition = { status: 'False', reason: 'No', message: text } as const;
@@ -221,7 +213,6 @@ it.each([
     1,
   ],
 ])('K8: a whole number beyond 2^53 in %s is refused with its path', async (_, path, write, size) => {
-  await apply('a', { size: 3 });
   widgets.behaviour.reconcile = async (_object, { applyAll }) => {
     await write(async (spec) => await applyAll(configMap, [{ metadata: { name: 'a' }, spec } as never]));
     return { status: { size }, conditions: { Built: built } };
@@ -233,7 +224,6 @@ it.each([
 });
 
 it('K8: a whole number beyond 2^53 that another client wrote is left as it is, also if the author copies the status', async () => {
-  await apply('a', { size: 3 });
   await widgets.client.request({
     ...{ method: 'PATCH', path: statusPath(), query: { fieldManager: 'other' } },
     contentType: 'application/merge-patch+json',
