@@ -1,7 +1,7 @@
 // An issuer of cert-manager's Certificates: has Vault issue each, keeps it in its Secret, and renews it after two thirds of
 // its time. It writes what is its part of a status that another project has defined.
 import { createHash } from 'node:crypto';
-import { controllerUidOf, foreignKind, ok, parseJson, secret, TerminalError } from 'outrigger';
+import { controllerUidOf, foreignKind, ok, parseJson, RetryLater, secret, TerminalError } from 'outrigger';
 import { Secret } from 'outrigger/kubernetes';
 import * as z from 'zod';
 
@@ -41,6 +41,7 @@ export const certificateIssuer = Certificate.statusSlice({
         body: JSON.stringify({ common_name: dnsNames[0], alt_names: dnsNames.join(), ttl }),
         signal,
       });
+      if (response.status === 429) throw new RetryLater(Number(response.headers.get('retry-after') ?? 10));
       if (response.status === 403) VAULT_TOKEN.invalidate();
       if (response.status === 400) throw new TerminalError(`Vault refuses ${dnsNames.join()}`);
       if (!response.ok) throw new Error(`Vault responded ${response.status} for ${dnsNames.join()}`);

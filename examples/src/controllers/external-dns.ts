@@ -25,11 +25,13 @@ const declared = {
   // Without it each Service of the cluster would get a finalizer.
   selector: { annotations: [hostnames] },
   sets: { annotations: [published] },
-  settings: z.object({
-    DNS_URL: z.string().default(''),
-    ZONE_ID: z.string().default(''),
-    ROUTE53_ENDPOINT: z.string().default(''),
-  }),
+  settings: z
+    .object({
+      DNS_URL: z.string().default(''),
+      ZONE_ID: z.string().default(''),
+      ROUTE53_ENDPOINT: z.string().default(''),
+    })
+    .refine(({ DNS_URL, ZONE_ID }) => DNS_URL !== '' || ZONE_ID !== '', 'DNS_URL or ZONE_ID'),
   permissions: route53Permissions,
 };
 const clientOf = ({ DNS_URL, ZONE_ID, ROUTE53_ENDPOINT }: z.output<typeof declared.settings>) =>
@@ -55,7 +57,7 @@ async function publish({ metadata, status }: Source, { clients, setMetadata, sig
   const { [hostnames]: names, [target]: given, [published]: before } = metadata.annotations ?? {};
   const addresses = status?.loadBalancer?.ingress?.flatMap(({ ip, hostname }) => ip ?? hostname ?? []) ?? [];
   const targets = given === undefined ? addresses : split(given);
-  const wanted = targets.length === 0 ? [] : split(names);
+  const wanted = targets.length === 0 ? [] : split(names).map(asListed);
   const all = [...new Set([...split(before), ...wanted])];
   await setMetadata({ annotations: all.length === 0 ? {} : { [published]: all.join() } });
   for (const host of all) {
@@ -71,6 +73,9 @@ async function unpublish({ metadata }: Source, { clients, signal }: Context): Pr
   for (const host of hosts) await clients.remove(host, metadata.uid, signal);
   return 'done';
 }
+
+/** As a zone lists names: without capital letters, and here without the dot at the end. */
+const asListed = (host: string) => host.toLowerCase().replace(/\.$/, '');
 
 function split(text = ''): readonly string[] {
   return text

@@ -49,6 +49,26 @@ describe.each([
     await dns.close?.();
   });
 
+  it('no function starts without a place for its records', async () => {
+    await expect(startSystem({ controllers: [controller] })).rejects.toThrow(
+      'needs in its environment DNS_URL or ZONE_ID',
+    );
+  });
+
+  it('a name with a wildcard, capital letters and a dot at its end is found again', async () => {
+    const dns = await start();
+    await using system = await startSystem({ controllers: [controller], environment: dns.environment ?? {} });
+    for (const target of ['192.0.2.1', '192.0.2.2']) {
+      await system.cluster.apply(sample('*.A.test.', target));
+      await system.settled();
+    }
+    expect(dns.state?.()).toEqual({ [dot === '' ? '*.a.test' : '\\052.a.test.']: ['192.0.2.2'] });
+    await system.cluster.delete(kind, key);
+    await system.settled();
+    expect(dns.state?.()).toEqual({});
+    await dns.close?.();
+  });
+
   const samples = [sample('a.test', '192.0.2.1'), sample('b.test,c.test', 'lb.test')];
   for (const { name, run } of battery(controller, { samples, outside: start })) it(name, run);
 });

@@ -32,8 +32,8 @@ export async function startRoute53(): Promise<OutsideWorld> {
   const keyOf = ({ name, type }: RecordSet) => `${name} ${type}`;
   const { url, close } = await serve(({ method, url, body }) => {
     if (method === 'GET') {
-      const from = url.searchParams.get('name') ?? '';
-      const listed = [...sets.values()].filter(({ name }) => name === `${from}.`).map(({ xml }) => xml);
+      const from = listedName(url.searchParams.get('name') ?? '');
+      const listed = [...sets.values()].filter(({ name }) => name === from).map(({ xml }) => xml);
       return {
         body: document('ListResourceRecordSets', `<ResourceRecordSets>${listed.join('')}</ResourceRecordSets>`),
       };
@@ -68,9 +68,11 @@ function textOf(xml: string, element: string): string {
   return new RegExp(`<${element}>(.*?)</${element}>`, 's').exec(xml)?.[1] ?? '';
 }
 
-/** Route 53 lists names with a dot at their end, and takes them without. */
+/** Route 53 lists names in lower case, with a dot at their end and `*` as its octal code, and takes others. */
+const listedName = (given: string) => `${given.replace(/\.$/, '').toLowerCase().replace('*', '\\052')}.`;
+
 function recordSetOf(change: string): RecordSet {
-  const [name, type] = [`${textOf(change, 'Name').replace(/\.$/, '')}.`, textOf(change, 'Type')];
+  const [name, type] = [listedName(textOf(change, 'Name')), textOf(change, 'Type')];
   const values = [...change.matchAll(/<Value>(.*?)<\/Value>/gs)].map(([, value = '']) => value);
   const records = values.map((value) => `<ResourceRecord><Value>${value}</Value></ResourceRecord>`).join('');
   const content = `<Name>${name}</Name><Type>${type}</Type><TTL>60</TTL><ResourceRecords>${records}</ResourceRecords>`;

@@ -32,12 +32,12 @@ const ownerRecord = (host: string, owner: string): ResourceRecordSet => ({
 export function route53Records(HostedZoneId: string, endpoint: string): Records {
   const client = awsClient(Route53Client, { endpoint });
 
-  /** The record sets of a name. They are listed in the order of names, from this one on. */
+  /** The record sets of a name. They are listed in the order of names, from this one on, with `*` as its octal code. */
   async function setsOf(name: string): Promise<readonly ResourceRecordSet[]> {
     const found = await client.send(
       new ListResourceRecordSetsCommand({ HostedZoneId, StartRecordName: name, MaxItems: 10 }),
     );
-    return (found.ResourceRecordSets ?? []).filter((one) => one.Name === `${name}.`);
+    return (found.ResourceRecordSets ?? []).filter((one) => one.Name?.replace('\\052', '*') === `${name}.`);
   }
   async function change(...Changes: readonly Change[]): Promise<void> {
     await client.send(new ChangeResourceRecordSetsCommand({ HostedZoneId, ChangeBatch: { Changes: [...Changes] } }));
