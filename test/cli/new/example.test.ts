@@ -34,6 +34,14 @@ it('an example comes with its sample, its test and what these import, compiles, 
   expectUserError(await copy('external-dns'), 'src/controllers/external-dns.ts is there already');
 });
 
+it('an example takes no name and no options of a new kind', async () => {
+  for (const more of [['Cafe'], ['--group', 'a.example.com'], ['--cluster-scoped']])
+    expectUserError(
+      await runIn(folder.path, ['new', 'controller', ...more, '--example', 'cron-job']),
+      '--example copies a kind as it is; leave out the name, --group and --cluster-scoped',
+    );
+});
+
 it('an example that does not exist is refused with the names of all', async () => {
   expectUserError(
     await copy('daemon'),

@@ -112,7 +112,7 @@ describe('new controller errors', () => {
 
   it('K6: the sample of a kind called No is one for kubectl', async () => {
     const names = newNames('No');
-    const layout = { listed: new Set<string>(), inRepository: false, besideJest: false } as const;
+    const layout = { inRepository: false, besideJest: false } as const;
     const files = names === undefined ? new Map() : await newFiles(names, layout);
     const [sample] = readYamlDocuments(files.get('samples/no.yaml') ?? '');
     expect(sample).toMatchObject({ kind: 'No', metadata: { name: 'my-no' } });
@@ -148,12 +148,12 @@ it(
       expect(await runProcess(argv, folder.path), argv.join(' ')).toMatchObject({ status: 0 });
     // Only what the new files reach: the rest of the project is as before.
     const include = ['wide', name].flatMap((one) => [`src/controllers/${one}.ts`, `test/controllers/${one}.test.ts`]);
-    const files = [...include, registryFile, 'tools/mutants/catalogue.ts'];
+    const files = [...include, registryFile];
     await write('tsconfig.new.json', JSON.stringify({ extends: './tsconfig.json', include: [], files }));
     await node(...tsc, '-p', 'tsconfig.new.json');
     // In a folder of their own: Biome reads the whole project first.
     const formatted = temporaryFolder();
-    for (const part of ['.biome.json', 'src/controllers', 'tools/mutants', 'test/statements'])
+    for (const part of ['.biome.json', 'src/controllers'])
       await cp(folder.at(part), path.join(formatted, part), { recursive: true });
     const biome = path.join(source, 'node_modules/@biomejs/biome/bin/biome');
     expect(await runProcess([biome, 'ci', '--error-on-warnings'], formatted)).toMatchObject({ status: 0 });

@@ -51,7 +51,9 @@ it('new project in an empty folder writes the files of a service, and a reposito
   expect(await readdir(folder.path)).toContain('.git');
 });
 
-it('a project with a controller has the files that the tutorial shows', async () => {
+it('a project with a controller has the files that the tutorial shows, also where npm init chose CommonJS', async () => {
+  const scripts = { test: 'echo "Error: no test specified" && exit 1' };
+  await write('package.json', JSON.stringify({ name: 'sites', main: 'index.js', scripts, type: 'commonjs' }));
   await outrigger('new', 'project', '--yes', '--name', 'sites');
   await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
   await outrigger('new', 'controller', 'Site', '--group', 'sites.example.com');
@@ -69,7 +71,10 @@ it('the manifests of a new project have its name in every name in the cluster', 
   await symlink(path.join(source, 'node_modules'), folder.at('node_modules'));
   await write('src/controllers/cafe.ts', await cafe());
   const program = path.join(source, 'packages/cli/src/commands/main.ts');
-  expect(await runProcess([program, 'manifests', '--set', 'A=b'], folder.path)).toMatchObject({ status: 0, err: '' });
+  expect(await runProcess([program, 'manifests', '--set', 'PORT=80'], folder.path)).toMatchObject({
+    status: 0,
+    err: '',
+  });
   const files = await readdir(folder.at('dist/kubernetes'));
   const all = await Promise.all(files.map(async (file) => await read(path.join('dist/kubernetes', file))));
   const names = all.join('\n').match(/outrigger[-:][a-z:.-]+|name: outrigger.*/g) ?? [];

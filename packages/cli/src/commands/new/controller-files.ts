@@ -1,11 +1,11 @@
 // The files that `outrigger new controller` writes: a complete controller with its test and sample, and the lines that
-// other sources need to list it. The controller is small enough to be replaced line by line. The templates are in
+// a registry needs to list it. The controller is small enough to be replaced line by line. The templates are in
 // controller-templates, next to this file.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeYaml } from '@outrigger/common/yaml/write';
-import { packageRoot, registryFile } from '../../project/project.ts';
+import { packageRoot } from '../../project/project.ts';
 
 /** The names of a new controller, each derived from the given one. */
 export type NewNames = {
@@ -33,65 +33,17 @@ export function newNames(given: string, group?: string): NewNames | undefined {
   return { kind, name, variable: kind.charAt(0).toLowerCase() + kind.slice(1), group: group ?? `${name}.example.com` };
 }
 
-/** Lists of every controller, or kind, in a repository with these tests. */
-const catalogueFile = 'tools/mutants/catalogue.ts';
-const generationFile = 'test/statements/generation.test.ts';
-const badInputFile = 'test/statements/bad-input.test.ts';
-
-/**
- * A source that lists every controller: the line with which the list begins, the new entry, and the import of the
- * entry.
- */
-export type NewLines = {
-  readonly file: string;
-  readonly opening: string;
-  readonly entry: string;
-  readonly imported: string;
-};
-
-/** Returns the lines that list a new controller. */
-export function newLines(names: NewNames): readonly NewLines[] {
-  const { name, variable } = names;
-  return [
-    {
-      file: registryFile,
-      opening: 'export const registry: readonly ControllerDefinition[] = [',
-      entry: `  ${variable},`,
-      imported: `import { ${variable} } from './${name}.ts';`,
-    },
-    {
-      file: catalogueFile,
-      opening: 'const given: Readonly<Record<string, Given>> = {',
-      entry: `  '${name}': {
-    generic: controllers('${name}'),
-    own: [{ mutants: ${variable}Mutants, suites: controllers('${name}') }],
-  },`,
-      imported: `import { ${variable}Mutants } from './${name}.ts';`,
-    },
-    {
-      file: generationFile,
-      opening: 'const rows: readonly Row[] = [',
-      entry: `  {
-    controller: ${variable},
-    specs: () => [{ text: 'a' }, { text: 'ab' }],
-    acted: (_, object) => object,
-    is: [{ status: { characters: 1 } }, { status: { characters: 2 } }],
-  },`,
-      imported: `import { ${variable} } from '../../src/controllers/${name}.ts';`,
-    },
-    {
-      file: badInputFile,
-      opening: 'const tables = [',
-      entry: `  ${variable}Input,`,
-      imported: `import { ${variable}Input } from './bad-input/${name}.ts';`,
-    },
-  ];
+/** Returns the lines that list a new controller in a registry: where the list begins, the entry, and its import. */
+export function registryLines({ name, variable }: NewNames) {
+  return {
+    opening: 'export const registry: readonly ControllerDefinition[] = [',
+    entry: `  ${variable},`,
+    imported: `import { ${variable} } from './${name}.ts';`,
+  };
 }
 
 /** The project that gets a new controller. */
 export type ProjectLayout = {
-  /** The sources of `newLines` that exist. A file that only a missing one would import is not written. */
-  readonly listed: { has(file: string): boolean };
   /** In this repository itself the package's entries are files. */
   readonly inRepository: boolean;
   /** Whether the folder has Jest, too. The name of a test is then one that Jest skips. */
@@ -105,15 +57,13 @@ const repositorySamples = 'infra/kubernetes/samples';
 /** Makes the new files, as text by path. */
 export async function newFiles(
   names: NewNames,
-  { listed, inRepository, besideJest }: ProjectLayout,
+  { inRepository, besideJest }: ProjectLayout,
 ): Promise<ReadonlyMap<string, string>> {
   const { name } = names;
   const templates = {
     controller: `src/controllers/${name}.ts`,
     test: `test/controllers/${name}.${besideJest ? 'vitest' : 'test'}.ts`,
     sample: `${inRepository ? repositorySamples : samplesFolder}/${name}.yaml`,
-    ...(listed.has(catalogueFile) ? { mutants: `tools/mutants/${name}.ts` } : {}),
-    ...(listed.has(badInputFile) ? { 'bad-input': `test/statements/bad-input/${name}.ts` } : {}),
   };
   const files = Object.entries(templates).map(async ([template, file]) => {
     const text = await readFile(

@@ -18,7 +18,7 @@ import {
   requireProject,
 } from '../../project/project.ts';
 import { acting, printLines } from '../command.ts';
-import { type NewNames, newFiles, newLines, newNames } from './controller-files.ts';
+import { type NewNames, newFiles, newNames, registryLines } from './controller-files.ts';
 import { type SourceFile, withEntry, withImport } from './edit-source.ts';
 import { exampleFiles } from './example-files.ts';
 import { newProjectCommand } from './new-project.ts';
@@ -50,7 +50,7 @@ Examples:
   npm run check && npm test && npm run demo -- --until-ready     all pass with the new kind
 
 It writes the controller (src/controllers), its line in the registry if there is one, a test (test/controllers) and a
-sample (samples). In the repository of Outrigger it also writes its entries in the tests of every kind.
+sample (samples).
 No existing file is overwritten. To undo it: git restore . && git clean -f src test samples`;
 
 /** Names that a variable of the new sources cannot have: keywords of TypeScript, and names that these sources use. */
@@ -61,7 +61,7 @@ const reservedVariables = new Set([
     'await break case catch class const continue debugger default delete do else enum eval export extends false ' +
     'finally for function if implements import in instanceof interface let new null package private protected public ' +
     'return static super switch this throw true try typeof var void while with yield ' +
-    'arguments undefined registry file swap expect it context object text z'
+    'arguments undefined registry file expect it context object text z'
   ).split(' '),
 ]);
 
@@ -70,17 +70,18 @@ const reservedKinds = new Set(['ConfigMap', 'Promise', 'ResultOf']);
 
 async function run(given: string | undefined, { group, clusterScoped = false, example }: Flags): Promise<number> {
   const root = process.cwd();
+  if (example !== undefined && (given !== undefined || group !== undefined || clusterScoped))
+    throw new UserError('--example copies a kind as it is; leave out the name, --group and --cluster-scoped');
   if (example !== undefined) return await runExample(root, example);
   const { registry } = await loadProject(root);
   const names = { ...checkedNames(registry, given ?? '', group), isClusterScoped: clusterScoped };
-  const sources = await readSources(root, names);
+  const list = await readTextFile(path.join(root, registryFile));
   const besideJest = await fileExists(path.join(root, vitestConfig));
-  const files = await newFiles(names, { listed: sources, inRepository: await isRepository(root), besideJest });
+  const files = await newFiles(names, { inRepository: await isRepository(root), besideJest });
   await requireAbsent(root, files.keys());
-  const changed = editsOf(names, sources);
-  for (const [file, text] of [...files, ...changed]) {
-    await writeTextFile(path.join(root, file), text, root);
-  }
+  const changed = new Map<string, string>();
+  if (list !== undefined) changed.set(registryFile, listedIn({ file: registryFile, text: list }, names));
+  for (const [file, text] of [...files, ...changed]) await writeTextFile(path.join(root, file), text, root);
   await formatSources(root, [...files.keys(), ...changed.keys()]);
   printLines([
     ...[...files.keys()].map((file) => `new: ${file}`),
@@ -134,25 +135,9 @@ function checkedNames(registry: readonly ControllerDefinition[], given: string, 
   return names;
 }
 
-/** Reads the existing sources that list every controller. */
-async function readSources(root: string, names: NewNames): Promise<ReadonlyMap<string, SourceFile>> {
-  const found = new Map<string, SourceFile>();
-  for (const { file } of newLines(names)) {
-    const text = await readTextFile(path.join(root, file));
-    if (text !== undefined) found.set(file, { file, text });
-  }
-  return found;
-}
-
-function editsOf(names: NewNames, sources: ReadonlyMap<string, SourceFile>): ReadonlyMap<string, string> {
-  return new Map(
-    newLines(names).flatMap(({ file, imported, opening, entry }) => {
-      const source = sources.get(file);
-      return source === undefined
-        ? []
-        : [[file, withEntry(withImport(source, imported), opening, entry).text] as const];
-    }),
-  );
+function listedIn(registry: SourceFile, names: NewNames): string {
+  const { imported, opening, entry } = registryLines(names);
+  return withEntry(withImport(registry, imported), opening, entry).text;
 }
 
 /** Formats the written sources with the project's formatter, if it has one: the order of imports, and long names. */

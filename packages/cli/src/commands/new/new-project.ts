@@ -3,7 +3,7 @@
 // existing file is shown first, and written only after a confirmation.
 
 import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { glob, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { promisify } from 'node:util';
@@ -50,8 +50,8 @@ Example, in an empty folder:
   npm run check && npm test && npm run demo -- --until-ready
 
 npm create outrigger does the same. It asks for the project's name, shows every change of an existing file as a diff,
-and asks before it writes; without a terminal it needs --yes. Existing scripts, the type of package.json and existing
-files stay. Scripts whose name is taken get the prefix outrigger:. A repository is made with git init if there is none.
+and asks before it writes; without a terminal it needs --yes. Existing scripts and files stay, and beside sources the
+type of package.json. Scripts whose name is taken get the prefix outrigger:. A repository is made with git init if there is none.
 Exit status: 0 when the project is written; 1 when it is not, and nothing was written.`;
 
 /** The packages that the project's own commands and sources need next to Outrigger. */
@@ -124,7 +124,7 @@ async function planProject(
   const readText = async (file: string) => await readTextFile(path.join(root, file));
   const tsconfig = await readText('tsconfig.json');
   const gitignore = await readText('.gitignore');
-  const isModule = manifest === undefined || manifest.type === 'module';
+  const isModule = manifest?.type === 'module' || !(await hasSources(root));
   const content: FolderContent = {
     project,
     isModule,
@@ -144,7 +144,7 @@ async function planProject(
     );
 
   const packages = await ownPackages();
-  const merged = mergeManifest(manifest, { project, scripts: scriptCommands(content), ...packages });
+  const merged = mergeManifest(manifest, { project, isModule, scripts: scriptCommands(content), ...packages });
   const before = await readText('package.json');
   changes.push({ file: 'package.json', text: formatJson(merged.manifest, before), before });
   changes.push({ file: '.gitignore', text: await mergedGitignore(gitignore), before: gitignore });
@@ -163,6 +163,12 @@ async function planProject(
     else changes.push({ file: 'tsconfig.json', text, before: tsconfig });
   }
   return { changes: changes.filter(({ text, before: old }) => text !== old), hints };
+}
+
+/** Whether the folder has sources whose meaning depends on the type of package.json, which npm init writes unasked. */
+async function hasSources(root: string): Promise<boolean> {
+  for await (const _ of glob('**/*.{js,ts,jsx,tsx}', { cwd: root, exclude: ['**/node_modules'] })) return true;
+  return false;
 }
 
 async function hasJest(root: string, manifest: Readonly<Record<string, unknown>> | undefined): Promise<boolean> {

@@ -18,7 +18,7 @@ const ownTsconfig = 'tsconfig.outrigger.json';
 /** What the folder has. */
 export type FolderContent = {
   readonly project: string;
-  /** Whether .ts files are ES modules: `type` in package.json is `module`. */
+  /** Whether .ts files are ES modules: `type` in package.json is `module`, or nothing depends on it. */
   readonly isModule: boolean;
   /** Whether the folder has Jest, which would run the tests of controllers, too. */
   readonly hasJest: boolean;

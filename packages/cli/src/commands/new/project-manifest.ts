@@ -9,6 +9,8 @@ export type ScriptNames = Readonly<Record<'check' | 'test' | 'demo' | 'deploy', 
 /** What a project needs in its package.json. */
 export type ManifestInput = {
   readonly project: string;
+  /** Whether the folder is one of ES modules: nothing in it needs another type. */
+  readonly isModule: boolean;
   readonly scripts: ScriptNames;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
@@ -23,7 +25,7 @@ const placeholder = 'echo "Error: no test specified" && exit 1';
  */
 export function mergeManifest(
   theirs: Manifest | undefined,
-  { project, scripts, dependencies, devDependencies }: ManifestInput,
+  { project, isModule, scripts, dependencies, devDependencies }: ManifestInput,
 ): { readonly manifest: Manifest; readonly names: ScriptNames } {
   const merged: Record<string, unknown> = { ...recordField(theirs, 'scripts') };
   const nameOf = (wanted: string, command: string): string => {
@@ -40,9 +42,10 @@ export function mergeManifest(
     demo: nameOf('demo', scripts.demo),
     deploy: nameOf('deploy', scripts.deploy),
   };
-  const start = theirs ?? { name: project, version: '0.0.0', private: true, type: 'module' };
+  const start = theirs ?? { name: project, version: '0.0.0', private: true };
   const manifest = {
     ...start,
+    ...(isModule ? { type: 'module' } : {}),
     ...('private' in start ? {} : { private: true }),
     outrigger: { ...recordField(theirs, 'outrigger'), project },
     scripts: merged,
