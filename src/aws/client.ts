@@ -4,6 +4,7 @@ import { channel } from 'node:diagnostics_channel';
 import { FetchHttpHandler } from '@smithy/fetch-http-handler';
 import { currentCall } from '../api/current-call.ts';
 import { permitsAction } from '../api/permissions.ts';
+import { RetryLater, toError } from '../core/errors.ts';
 import { type AwsCall, actionsOf, awsCalls, missingPermission } from './calls.ts';
 
 /** Options of a client. */
@@ -41,6 +42,7 @@ const published = channel(awsCalls);
  * Makes a client of the AWS SDK v3 for `clients` of a controller. With an endpoint on this machine, as in
  * `outrigger dev` and in tests, it signs with credentials that are nobody's.
  * @throws AccessDenied at a call in a reconcile that the controller's `permissions` do not permit, with any endpoint
+ * @throws RetryLater at a call that AWS throttles, also after the last attempt of the client
  * @example clients: ({ ROUTE53_ENDPOINT }) => ({ dns: awsClient(Route53Client, { endpoint: ROUTE53_ENDPOINT }) })
  */
 export function awsClient<C extends SdkClient>(
@@ -60,11 +62,20 @@ export function awsClient<C extends SdkClient>(
     return async (args) => {
       published.publish(call);
       if (isEmulated) refuseUnpermitted(call);
-      return await next(args);
+      return await next(args).catch((error: unknown) => {
+        throw isThrottled(error) ? new RetryLater(1, toError(error).message, { cause: error }) : error;
+      });
     };
   };
   (client.middlewareStack as Stack).add(middleware, { step: 'initialize', name: 'outriggerCall' });
   return client;
+}
+
+/** The errors of a service that is asked too often (AWS SDKs and Tools, "Retry behavior"). A quota is none of them. */
+function isThrottled(error: unknown): boolean {
+  const { name, $metadata } = Object(error);
+  const isNamed = /Throttl|TooManyRequests|RequestLimitExceeded|ThroughputExceeded|SlowDown|PriorRequest/.test(name);
+  return isNamed || $metadata?.httpStatusCode === 429;
 }
 
 /** An emulator permits everything: there a call is refused as the role of the function would refuse it. */

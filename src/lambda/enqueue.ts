@@ -4,6 +4,7 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import type { Key } from '../core/key.ts';
 import { controllerQueue } from '../core/names.ts';
 import { readEnqueueSettings } from '../settings.ts';
+import { MessageError } from '../sqs/body.ts';
 import { groupIdOf, wakeId } from '../sqs/deduplication.ts';
 import { formatMessage } from '../sqs/message.ts';
 import { createSend } from '../sqs/send.ts';
@@ -41,6 +42,10 @@ export async function enqueue(
 ): Promise<void> {
   const { source = 'enqueue', id = randomUUID(), signal = AbortSignal.timeout(timeoutMs) } = options;
   const { queueUrlPrefix = readEnqueueSettings().QUEUE_URL_PREFIX } = options;
+  if (resource.namespaced !== (namespace !== undefined))
+    throw new MessageError(
+      `namespace: ${resource.plural} have ${resource.namespaced ? 'one; name it' : 'none; drop it'}`,
+    );
   const place = namespace === undefined ? {} : { namespace };
   const key = { controller, cluster, group: resource.group, resource: resource.plural, ...place, name };
   const body = formatMessage({ ...key, cause: { type: 'wake', observedAt: Date.now(), source, id } });

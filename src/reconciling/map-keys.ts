@@ -2,6 +2,7 @@
 // function returns the keys of the primaries, which are sent to the controller's own queue. The mapping function
 // receives only the key of the watched object, and also runs if that object is gone.
 import * as z from 'zod';
+import { currentCall } from '../api/current-call.ts';
 import type { ControllerDeclaration } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { toError } from '../core/errors.ts';
@@ -62,7 +63,9 @@ export function createMapKeys(
       const { context, end } = createContext({ ...input, name, project, now });
       const { namespace } = message;
       const changed = namespace === undefined ? { name: message.name } : { namespace, name: message.name };
-      const returned = await instance.mapToKeys(index, changed, context).finally(end);
+      const current = { signal, controller: name, permissions: declaration.permissions ?? [] };
+      const mapping = currentCall.run(current, async () => await instance.mapToKeys(index, changed, context));
+      const returned = await mapping.finally(end);
       const keys = returned.map((key) => parseKey(declaration, key, message));
       const { mapped } = await ids();
       const entries = keys.flatMap((key) => {
@@ -81,7 +84,9 @@ export function createMapKeys(
     } catch (thrown) {
       signal.throwIfAborted();
       const error = toError(thrown);
-      return errorClassOf(thrown, 'first-read', message) === 'unreachable' ? unreachable(error) : failed(error);
+      const found = errorClassOf(thrown, 'first-read', message);
+      if (found === 'later') return { type: 'postponed', reason: found, error };
+      return found === 'unreachable' ? unreachable(error) : failed(error);
     }
   }
   return async (input) => ({ outcome: await mapKeys(input), writes: 0 });

@@ -45,6 +45,7 @@ it('enqueue sends a key once for each id, and rejects a key that no object can h
     { name: 'two', cause: { type: 'wake', source: 'enqueue' } },
   ]);
   await expect(enqueue(controller, { ...key, name: 'a/b' })).rejects.toThrow(/object/);
+  await expect(enqueue(controller, { cluster: 'alpha', name: 'two' })).rejects.toThrow('namespace: widgets have one');
   await expect(enqueue(controller, key, { queueUrlPrefix: `${functions.queues.urlPrefix}missing-` })).rejects.toThrow(
     /widget/,
   );

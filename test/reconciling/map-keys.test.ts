@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ContextTypes, MapContext } from '../../src/api/context.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
+import { RetryLater } from '../../src/core/errors.ts';
 import type { Key } from '../../src/core/key.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createClient } from '../../src/kube/client/client.ts';
@@ -14,6 +15,7 @@ import { type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
+import { startApiServer } from '../../src/testing/api-server.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
 import { useTestQueues } from '../sqs/use-queues.ts';
 import { record, setUp } from './batch-harness.ts';
@@ -68,6 +70,40 @@ it('a read that a mapping function does not await postpones the message if it ca
     type: 'postponed',
     error: { message: expect.stringContaining('configmaps/prices') },
   });
+});
+
+it('a mapping function that asks to come back later costs no attempt', async () => {
+  const { outcome, messages } = await mapped(async () => {
+    throw new RetryLater(60, 'too many calls');
+  });
+  expect(outcome).toMatchObject({ type: 'postponed', reason: 'later', error: { seconds: 60 } });
+  expect(messages).toEqual([]);
+});
+
+it('an object whose spec its kind refuses keeps no other object from its key', async () => {
+  const names = { group: 'example.com', version: 'v1', kind: 'Gadget', status: z.object({}), conditions: [] } as const;
+  const former = defineKind({ ...names, spec: z.object({ secret: z.string() }) });
+  const present = defineKind({ ...names, spec: z.object({ secret: z.string().max(3) }) });
+  await using server = await startApiServer({ crds: [former] });
+  for (const [name, secret] of [
+    ['stale', 'too long'],
+    ['valid', 'abc'],
+  ]) {
+    const metadata = { namespace: 'default', name };
+    await server.apply({ apiVersion: former.apiVersion, kind: 'Gadget', metadata, spec: { secret } });
+  }
+  const { declaration, start } = present.controller('gadget', {
+    reads: [present],
+    watches: [{ kind: ConfigMap, mapToKeys: async (_, { list }) => (await list(present)).map((one) => one.metadata) }],
+    reconcile: async () => ({ status: {}, conditions: {} }),
+  });
+  const deps = { name: 'gadget', declaration, instance: start({}), now: () => new Date(0) };
+  const map = createMapKeys(deps, send, async () => createFunctionIds());
+  const message = changed({ namespace: 'default' });
+  const { signal } = new AbortController();
+  await map({ client: server.client, message, messageId: 'stale', log: silentLog, signal });
+  const received = await queues.drain('gadget.fifo');
+  expect(received.map(({ Body = '' }) => parseMessage(Body).name)).toEqual(['valid']);
 });
 
 it('isMapped is true for messages about another kind than the controller’s', () => {

@@ -3,6 +3,7 @@ import { ChangeResourceRecordSetsCommand, Route53Client } from '@aws-sdk/client-
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { awsClient } from '../../src/aws.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
 import { defineKind, ok, type Permission, type ResultOf } from '../../src/outrigger.ts';
 import { battery, type OutsideWorld, startSystem } from '../../src/testing.ts';
 import { startHttpServer } from '../support/listen.ts';
@@ -128,4 +129,39 @@ it('U1: a call in a whole system that is not permitted is refused as AWS would r
   );
   expect(dns.state?.()).toEqual({});
   await dns.close?.();
+});
+
+it('U1: a call of a mapping function that is not permitted is refused, too', async () => {
+  const dns = await emulatedDns();
+  const mapper = Name.controller('name', {
+    ...publisher([]),
+    watches: [
+      {
+        kind: ConfigMap,
+        mapToKeys: async ({ name }, { clients }) => {
+          await clients.change('UPSERT', name, '192.0.2.1');
+          return [];
+        },
+      },
+    ],
+  });
+  await using system = await startSystem({ controllers: [mapper], environment: dns.environment ?? {} });
+  await system.cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'a' } });
+  await system.settled();
+  expect(system.mappings[0]?.error).toContain('AWS would refuse ChangeResourceRecordSets of name');
+  expect(dns.state?.()).toEqual({});
+  await dns.close?.();
+});
+
+it('U1: a call that AWS throttles costs no attempt', async () => {
+  const error = '<ErrorResponse><Error><Code>Throttling</Code><Message>Rate exceeded</Message></Error></ErrorResponse>';
+  const { url, close } = await startHttpServer((_, response) => void response.writeHead(400).end(error));
+  const environment = { ZONE_ID: 'Z1', ROUTE53_ENDPOINT: url };
+  await using system = await startSystem({ controllers: [publisher(declared.permissions)], environment });
+  await system.cluster.apply(sample);
+  await system.settled();
+  const { conditions } = (await system.cluster.get(Name, { namespace: 'default', name: 'north' })) ?? {};
+  const ready = conditions?.find(({ type }) => type === 'Ready');
+  expect(ready).toMatchObject({ reason: 'RetryLater', message: expect.stringContaining('Rate exceeded') });
+  await close();
 });

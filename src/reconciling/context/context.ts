@@ -3,7 +3,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { UntypedContext } from '../../api/context.ts';
 import type { Kind } from '../../api/kind.ts';
+import { toError } from '../../core/errors.ts';
+import { formatKey } from '../../core/key.ts';
 import { labelSelectorProblem } from '../../core/labels.ts';
+import type { Log } from '../../core/log.ts';
 import { fieldManagerOf } from '../../core/names.ts';
 import { labelSelectorOf } from '../../core/selector.ts';
 import { deleteChild } from '../../kube/apply/delete-child.ts';
@@ -82,7 +85,7 @@ function trackCalls(controller: string) {
   };
 }
 
-function readsIn({ client, message, signal }: Scope): Pick<UntypedContext, 'get' | 'list'> {
+function readsIn({ client, message, signal, own, log }: Scope): Pick<UntypedContext, 'get' | 'list'> {
   const namespaceOf = ({ namespaced }: Kind, namespace: string | undefined) => (namespaced ? namespace : undefined);
   return {
     get: async (kind, { name, namespace = message.namespace }) =>
@@ -98,9 +101,22 @@ function readsIn({ client, message, signal }: Scope): Pick<UntypedContext, 'get'
       };
       const found: KubeObject[] = [];
       for await (const { items } of listPages(client, kind, selection)) found.push(...items);
-      return found;
+      return own === undefined ? found.filter((one) => isReadable(kind, one, log)) : found;
     },
   };
+}
+
+/** One object whose spec its kind refuses, which no reconcile accepts, must not keep the keys of all others. */
+function isReadable(kind: Kind, object: KubeObject, log: Log): boolean {
+  try {
+    kind.read(object);
+    return true;
+  } catch (error) {
+    const { name, namespace } = object.metadata;
+    const place = namespace === undefined ? { name } : { namespace, name };
+    log.warn('object left out of a list', { kind: kind.kind, error: `${formatKey(place)}: ${toError(error).message}` });
+    return false;
+  }
 }
 
 /** The writes to the object itself. */
