@@ -230,6 +230,9 @@ export const functionVariables: ReadonlySet<string> = new Set(
   [reconcileSettings, timersSettings, wakeSettings, resyncSettings].flatMap(({ shape }) => Object.keys(shape)),
 );
 
+/** The variables of a watcher. */
+export const watcherNames: ReadonlySet<string> = new Set(Object.keys(watcherVariables.shape));
+
 export type ReconcileSettings = z.infer<typeof reconcileSettings>;
 export type TraceSettings = z.infer<z.ZodObject<typeof traces>>;
 export type TimersSettings = z.infer<typeof timersSettings>;

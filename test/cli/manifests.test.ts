@@ -99,6 +99,7 @@ it('manifests --check names what is out of date and changes nothing, and a file 
 it.each([
   [['--image', 'registry.example.com/watcher:1'], /--image.*sha256/s],
   [['--set', 'cluster'], /give NAME=value/],
+  [['--set', 'LOG_LEVL=WARN'], /--set LOG_LEVL: a watcher has no such setting; it has .*QUEUE_URL_PREFIX, LOG_LEVEL, /],
 ])('manifests refuses %j, and writes nothing', async (argv, message) => {
   const program = path.join(source, 'packages/cli/src/commands/main.ts');
   const { err, status } = await runProcess([program, 'manifests', '--out', at('k8s'), ...argv], source);

@@ -17,7 +17,7 @@ const Name = defineKind({
 });
 const controller = (name: string, permissions?: readonly Permission[]) =>
   Name.controller(name, {
-    settings: z.object({ ZONE_ID: z.string(), API_TOKEN: secret() }),
+    settings: z.object({ ZONE_ID: z.string(), API_TOKEN: secret(), MENU: z.string().default('menus') }),
     ...(permissions === undefined ? {} : { permissions }),
     reconcile: async () => ({ status: {}, conditions: { Published: ok('Published') } }),
   });
@@ -34,7 +34,9 @@ function resourcesWith(text: string, ...given: Parameters<typeof awsOf>): readon
 }
 
 it('U1: a permission is in the role of its function and in no other, with the setting as a parameter', () => {
-  const conditions = { StringEquals: { 'aws:ResourceAccount': '111122223333' } };
+  const conditions = {
+    StringEquals: { 'aws:ResourceAccount': '${AWS::AccountId}', 'aws:userid': ['${ZONE_ID}-${aws:userid}', 'a'] },
+  };
   const registry = [controller('name', [{ ...change, conditions }]), controller('other')];
   const [first, ...others] = resourcesWith('route53:', registry);
   expect(others).toEqual([]);
@@ -44,7 +46,12 @@ it('U1: a permission is in the role of its function and in no other, with the se
       Effect: 'Allow',
       Action: ['route53:ChangeResourceRecordSets'],
       Resource: [{ 'Fn::Sub': 'arn:${AWS::Partition}:route53:::hostedzone/${ZoneId}' }],
-      Condition: conditions,
+      Condition: {
+        StringEquals: {
+          'aws:ResourceAccount': { 'Fn::Sub': '${AWS::AccountId}' },
+          'aws:userid': [{ 'Fn::Sub': '${ZoneId}-${!aws:userid}' }, 'a'],
+        },
+      },
     }),
   );
 });
@@ -67,6 +74,22 @@ it.each<readonly [string, Permission, string]>([
   ['every resource', { ...change, resources: ['*'] }, 'resources.0: * is every resource'],
   ['every bucket', { ...change, resources: ['arn:aws:s3:::*'] }, 'resources.0: arn:aws:s3:::* is every resource'],
   ['every queue', { ...change, resources: ['arn:aws:sqs:eu-west-1:111122223333:*'] }, 'is every resource'],
+  [
+    'every queue of the stack',
+    { ...change, resources: ['arn:aws:sqs:${AWS::Region}:${AWS::AccountId}:*'] },
+    'is every',
+  ],
+  ['every account', { ...change, resources: ['arn:aws:iam::*:role/dns'] }, 'or of every account; say `wildcard: true`'],
+  [
+    'a default, which no template has',
+    { ...change, resources: ['arn:aws:s3:::${MENU}/*'] },
+    '${MENU} is not a setting',
+  ],
+  [
+    'a misspelt setting in a condition',
+    { ...change, conditions: { StringEquals: { 'aws:userid': '${ZONE}' } } },
+    'conditions.StringEquals: ${ZONE} is not a setting',
+  ],
   ['no action', { ...change, actions: [] }, 'actions: name at least one action'],
   ['no resource', { ...change, resources: [] }, 'resources: name at least one ARN'],
   ['an operation', { ...change, actions: ['ChangeResourceRecordSets'] }, 'is not an action of IAM'],
@@ -80,6 +103,7 @@ it.each<readonly [string, Permission, string]>([
 });
 
 it('U1: wildcards are accepted if that is said', () => {
-  const listed: Permission = { actions: ['route53:List*'], resources: ['*'], wildcard: true };
+  const resources = ['*', 'arn:aws:iam::*:role/dns', 'arn:aws:sqs:*:*:*'];
+  const listed: Permission = { actions: ['route53:List*'], resources, wildcard: true };
   expect(() => checkRegistry([controller('name', [listed])])).not.toThrow();
 });

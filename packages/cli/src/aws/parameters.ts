@@ -10,12 +10,13 @@ import { logicalId } from 'outrigger/internal/core/names';
 import { functionVariables } from 'outrigger/internal/settings';
 import { optionDefaults } from './deployment.ts';
 import { ref } from './names.ts';
+import { secretSettings } from './role.ts';
 
 /**
  * Variables of Lambda (AWS Lambda, "Defined runtime environment variables"), of Node and what it is made of (Node,
  * "Command-line API", "Environment variables"), and of OpenTelemetry.
  */
-const ofOthers = [
+export const ofOthers = [
   /^(?:AWS|LAMBDA|NODE|UV|SSL|OPENSSL|LD|OTEL)_/,
   /^(?:LANG|PATH|TZ|PYTHONPATH|GEM_PATH|HTTPS?_PROXY|NO_PROXY)$/,
 ];
@@ -55,7 +56,7 @@ export function parametersOf(registry: readonly ControllerDefinition[]): JsonObj
       const isOptional = schema._zod.optin !== undefined && (before === undefined || 'Default' in before);
       parameters[id] = {
         ...(isOptional ? optionalParameter(setting) : requiredParameter(setting)),
-        ...(isSecret(schema) ? secretName(setting, isOptional) : {}),
+        ...(isSecret(schema) ? secretName(setting, isOptional, readableSecrets(registry, setting)) : {}),
       };
     }
   }
@@ -96,11 +97,19 @@ function requiredParameter(setting: string): JsonObject {
   };
 }
 
+/** The secrets that each function with the setting may read: those of the secret settings of its controller. */
+function readableSecrets(registry: readonly ControllerDefinition[], setting: string): readonly string[] {
+  const [first = [], ...others] = registry
+    .filter((one) => settingsOf(one).includes(setting))
+    .map(({ declaration }) => secretSettings(declaration.settings));
+  return first.filter((name) => others.every((names) => names.includes(name)));
+}
+
 /** A value given for its name would be visible in the stack and in the function's configuration. */
-function secretName(setting: string, isOptional: boolean): JsonObject {
+function secretName(setting: string, isOptional: boolean, readable: readonly string[]): JsonObject {
   const name = `\${self:service}/\${self:custom.stage}/settings/`;
   return {
-    AllowedPattern: `^(arn:.+:secret:)?${name}.+$${isOptional ? '|^$' : ''}`,
+    AllowedPattern: `^(arn:.+:secret:)?${name}(${readable.join('|')})(-.{6})?(#.+)?$${isOptional ? '|^$' : ''}`,
     ConstraintDescription: `${setting} is the name of a secret: --param ${setting}=${name}${setting}`,
   };
 }

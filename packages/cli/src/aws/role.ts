@@ -2,7 +2,7 @@
 // the clusters table, and writes logs.
 
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
-import { placeholdersOf } from 'outrigger/internal/api/permissions';
+import { isParameter, placeholdersOf } from 'outrigger/internal/api/permissions';
 import { isSecret } from 'outrigger/internal/api/secret';
 import type { Json, JsonObject } from 'outrigger/internal/core/json';
 import { logicalId } from 'outrigger/internal/core/names';
@@ -65,22 +65,22 @@ function ownStatements(
   { permissions = [] }: ControllerDefinition['declaration'],
   place: 'inline' | 'managed',
 ): readonly JsonObject[] {
-  const statements = permissions.map(
-    ({ actions, resources, conditions }): JsonObject => ({
-      ...allow(actions, resources.map(withParameters)),
-      ...(conditions === undefined ? {} : { Condition: { ...conditions } }),
-    }),
+  const given = permissions.map(({ actions, resources, conditions: Condition }) => ({
+    ...allow(actions, resources),
+    Condition,
+  }));
+  const statements: readonly JsonObject[] = JSON.parse(JSON.stringify(given), (_, one) =>
+    typeof one === 'string' ? withParameters(one) : one,
   );
   const isLong = JSON.stringify(statements).length > mostInline;
   return isLong === (place === 'managed') ? statements : [];
 }
 
-/** Settings in an ARN are parameters of the stack. */
-function withParameters(resource: string): Json {
-  const names = placeholdersOf(resource);
-  if (names.length === 0) return resource;
-  const parameter = (name: string) => (name.startsWith('AWS::') ? name : logicalId(name));
-  return { 'Fn::Sub': resource.replaceAll(/\$\{([^}]+)\}/g, (_, name: string) => `\${${parameter(name)}}`) };
+/** Settings in a text are parameters of the stack. A variable of IAM stays one: `${!aws:userid}`. */
+function withParameters(text: string): Json {
+  if (!placeholdersOf(text).some(isParameter)) return text;
+  const named = text.replaceAll(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_, name: string) => `\${${logicalId(name)}}`);
+  return { 'Fn::Sub': named.replaceAll(/\$\{(?!AWS::|\w+\})/g, '${!') };
 }
 
 /** Makes the role of a function. `more` has the statements of further policies by name. */
@@ -158,9 +158,13 @@ export function sendsToItself({ watches, finalizes }: ControllerDefinition['decl
  * Manager adds a dash and six characters to the name of a secret in its ARN.
  */
 function secretsOf(settings: ControllerDefinition['declaration']['settings']): readonly Json[] {
-  const own = Object.entries(settings?.shape ?? {}).filter(([, schema]) => isSecret(schema));
-  const names = ['clusters/*', ...own.map(([name]) => `settings/${name}-??????`)];
+  const names = ['clusters/*', ...secretSettings(settings).map((name) => `settings/${name}-??????`)];
   return names.map((name) => ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/${name}`));
+}
+
+/** The names of the settings that are secrets. */
+export function secretSettings(settings: ControllerDefinition['declaration']['settings']): readonly string[] {
+  return Object.entries(settings?.shape ?? {}).flatMap(([name, schema]) => (isSecret(schema) ? [name] : []));
 }
 
 function s3Arn(name: string): JsonObject {

@@ -3,6 +3,8 @@ import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { UserError } from 'outrigger/internal/core/errors';
+import { watcherNames } from 'outrigger/internal/settings';
+import { ofOthers } from '../aws/parameters.ts';
 import { removeFile } from '../dev/replace-file.ts';
 import { writeTextFile } from '../dev/text-file.ts';
 import { manifestsFolder } from '../project/list-controllers.ts';
@@ -63,6 +65,10 @@ const setting = (text: string, before: Readonly<Record<string, string>>): Readon
 
 async function run({ out, check, cluster, set, ...options }: Flags): Promise<number> {
   const root = process.cwd();
+  const isKnown = (name: string) => watcherNames.has(name) || ofOthers.some((names) => names.test(name));
+  const unknown = Object.keys(set).find((name) => !isKnown(name));
+  if (unknown !== undefined)
+    throw new UserError(`--set ${unknown}: a watcher has no such setting; it has ${[...watcherNames].join(', ')}`);
   const settings = { ...(cluster === undefined ? {} : { CLUSTER: cluster }), ...set };
   const files = await projectManifests(root, await readManifestInput(root), { ...options, settings });
   const folder = path.resolve(root, out);

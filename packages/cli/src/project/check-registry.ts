@@ -8,9 +8,7 @@ import {
 } from 'outrigger/internal/api/definition';
 import { commandRules, type ExecSpec } from 'outrigger/internal/api/exec';
 import type { Kind } from 'outrigger/internal/api/kind';
-import { permissionProblem } from 'outrigger/internal/api/permissions';
 import { namespacesOfKind } from 'outrigger/internal/api/reads';
-import { isSecret } from 'outrigger/internal/api/secret';
 import { SchemaError } from 'outrigger/internal/core/errors';
 import { isBuiltInGroup, isSameKind } from 'outrigger/internal/core/kind-names';
 import { labelSelectorProblem } from 'outrigger/internal/core/labels';
@@ -27,6 +25,7 @@ import { fieldSelectorOf } from 'outrigger/internal/core/selector';
 import { holdsUpOthers, predicateOf, writersOf } from 'outrigger/internal/generate/changing-kinds';
 import { isSelfMapped, watchProblem } from 'outrigger/internal/generate/check-watches';
 import { isAlwaysSelectable, maySelect } from 'outrigger/internal/generate/selectable-fields';
+import { checkPermissions } from './check-permissions.ts';
 import { readProblem } from './check-reads.ts';
 import { mayHaveConditions } from './condition-kinds.ts';
 
@@ -79,12 +78,7 @@ export function checkRegistry(
       throw schemaError(`${alike.name} has the same ids in the template, ${logicalId(name)}; use another name`);
     const problem = declaration.exec === undefined ? undefined : execProblem(declaration.exec);
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);
-    const wrongPermission = permissionProblem(declaration.permissions ?? [], plainSettings(declaration));
-    if (wrongPermission !== undefined)
-      throw new SchemaError(
-        [`controller ${name}.permissions`, ...wrongPermission.path].join('.'),
-        wrongPermission.text,
-      );
+    checkPermissions({ name, declaration });
     const mistaken =
       watchProblem(declaration) ??
       readProblem(declaration) ??
@@ -96,11 +90,6 @@ export function checkRegistry(
   }
   checkStatusSlices(registry);
   if (namespaces !== undefined) for (const controller of registry) checkScope(controller);
-}
-
-/** The settings whose values a template has. */
-function plainSettings({ settings }: ControllerDeclaration): readonly string[] {
-  return Object.entries(settings?.shape ?? {}).flatMap(([name, schema]) => (isSecret(schema) ? [] : [name]));
 }
 
 /**
