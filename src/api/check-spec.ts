@@ -90,10 +90,11 @@ const watchFields = record(
   { kind, selector: record(watchSelector), changes, label: metadataKey, via: kind, mapToKeys: callable },
   ['kind'],
 );
-const mapping = is(
-  'label or mapToKeys',
-  (value) => isRecord(value) && (value.label === undefined) !== (value.mapToKeys === undefined),
-);
+const mapping: Check = (value) => {
+  const { label, mapToKeys, via } = isRecord(value) ? value : {};
+  if ((label === undefined) === (mapToKeys === undefined)) return { path: [], text: 'give label or mapToKeys' };
+  return label === undefined && via !== undefined ? { path: ['via'], text: 'is for a label; leave it out' } : undefined;
+};
 
 /** A controller is a spec as well (`{ ...waterTank, watches }`), so the fields of its definition are accepted. */
 const spec = record(
@@ -148,7 +149,7 @@ const spec = record(
     sets: record({ labels: listOf(metadataKey), annotations: listOf(metadataKey) } satisfies Fields<MetadataSpec>),
     deletesSelf: permitted,
     watches: listOf((value) => watchFields(value) ?? mapping(value)),
-    // `wake` has checked the pattern.
+    // `wake` checks the pattern.
     wakes: listOf(
       record({ source: text, detailType: text, detail: accepted, mapToKeys: callable }, [
         ...['source', 'detailType', 'mapToKeys'],

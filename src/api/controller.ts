@@ -20,6 +20,7 @@ import type { StatusView } from './kind-definition.ts';
 import { createResultParser, parseFinalized } from './parse-result.ts';
 import { connectSecrets, type SecretReader } from './secret.ts';
 import type { StatusSlice } from './status-slice.ts';
+import { wake } from './wake.ts';
 
 /** Makes the `controller` method of a kind, or of a slice of it. */
 export function controllersOf<P extends PrimaryTypes>(
@@ -68,7 +69,7 @@ function declarationOf(
       ...(watch.changes === undefined ? {} : { changes: watch.changes }),
       ...('label' in watch ? { label: watch.label, ...(watch.via === undefined ? {} : { via: watch.via }) } : {}),
     })),
-    wakes,
+    wakes: wakes.map((one) => wake(one, one.mapToKeys)),
     finalizes: spec.finalize !== undefined,
     ...(changes === undefined ? {} : { changes }),
     ...(evidence === undefined ? {} : { evidence }),
@@ -91,7 +92,7 @@ function declarationOf(
  */
 function withPeriod({ definition }: PrimaryKind, spec: AnySpec, slice: StatusSlice | undefined): AnySpec {
   const isBlind = definition === undefined && spec.evidence === undefined && slice?.isObserved === undefined;
-  return isBlind ? { resyncPeriodSeconds: 3_600, ...spec } : spec;
+  return isBlind && spec.resyncPeriodSeconds === undefined ? { ...spec, resyncPeriodSeconds: 3_600 } : spec;
 }
 
 type Start = ClientsOptions & { readonly environment: Environment; readonly secrets: SecretReader | undefined };

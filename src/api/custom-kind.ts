@@ -106,7 +106,7 @@ const currentCondition = z.object({
 });
 
 const envelope = z.looseObject({
-  metadata: z.looseObject({
+  metadata: z.object({
     name: z.string(),
     namespace: z.string().optional(),
     uid: z.string(),
@@ -202,10 +202,10 @@ export function defineKind<
     const ours = runtimeStatus.safeParse(parsed.status, uncompiled).data;
     return {
       // The API server gives every namespaced object its namespace.
-      metadata: metaOf(parsed.metadata) as Meta & Within<S>,
+      metadata: parsed.metadata as Meta & Within<S>,
       spec: readSpec.data,
       ...(lastStatus.success ? { status: lastStatus.data } : {}),
-      ...(ours?.conditions === undefined ? {} : { conditions: ours.conditions.map(conditionOf) }),
+      ...(ours?.conditions === undefined ? {} : { conditions: ours.conditions as readonly Condition[] }),
       ...(ours?.observedGeneration === undefined ? {} : { observedGeneration: ours.observedGeneration }),
     };
   };
@@ -236,34 +236,5 @@ export function defineKind<
       const place = kind.namespaced ? { namespace: 'default' } : {};
       return read({ metadata: { name, ...place, uid: `uid-of-${name}`, generation: 1, ...metadata }, spec: input });
     },
-  };
-}
-
-function metaOf(metadata: z.output<typeof envelope>['metadata']): Meta {
-  const { name, uid, generation, resourceVersion, namespace, deletionTimestamp, labels, annotations } = metadata;
-  const { creationTimestamp, ownerReferences } = metadata;
-  return {
-    name,
-    uid,
-    generation,
-    resourceVersion,
-    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    ...(labels === undefined ? {} : { labels }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(ownerReferences === undefined ? {} : { ownerReferences }),
-  };
-}
-
-function conditionOf(condition: z.output<typeof currentCondition>): Condition {
-  const { type, status, reason, message, observedGeneration, lastTransitionTime } = condition;
-  return {
-    type,
-    status,
-    reason,
-    ...(message === undefined ? {} : { message }),
-    ...(observedGeneration === undefined ? {} : { observedGeneration }),
-    ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
   };
 }

@@ -40,7 +40,7 @@ type Setting = Secret & { readonly [connect]: (reader: SecretReader, where: stri
 /**
  * Declares a setting whose variable names a secret of Secrets Manager, by name or ARN; `name#key` is the text under a
  * key of a secret that is a JSON object. A function may read the secrets that are named after such settings of its
- * controller, `outrigger/<stage>/settings/PLANT_TOKEN`, and no other. On one machine it may be `file:` and a path.
+ * controller, `<project>/<stage>/settings/PLANT_TOKEN`, and no other. On one machine it may be `file:` and a path.
  * @example settings: z.object({ PLANT_TOKEN: secret({ maxAgeSeconds: 60 }) })
  */
 export function secret({
@@ -53,7 +53,8 @@ export function secret({
     .string()
     .min(1)
     .transform((given): Secret => {
-      const [name = '', key] = given.split('#', 2);
+      // A path may have a #, and a file is one value.
+      const [name = '', key] = given.startsWith('file:') ? [given] : given.split('#', 2);
       return settingOf({ secret: name, key, maxAgeSeconds });
     })
     .meta({ [secretKey]: true });

@@ -92,6 +92,11 @@ it.each<[string, object]>([
 it.each<[string, object, string]>([
   ['a watch without a label or a function', { kind: Namespace }, 'watches.0: give label or mapToKeys'],
   ['a watch with both', { ...watch, mapToKeys: async () => [] }, 'watches.0: give label or mapToKeys'],
+  [
+    'a function with the kind of a label',
+    { kind: Namespace, mapToKeys: async () => [], via: Namespace },
+    'watches.0.via: is for a label; leave it out',
+  ],
 ])('%s is refused', (_, one, message) => {
   expect(messageOf({ watches: [one] })).toBe(`controller maps.${message}`);
 });
@@ -124,7 +129,12 @@ it('a setting that a text is parsed as is accepted', () => {
 it('an option that is undefined counts as absent, and a controller is a valid spec of another one', () => {
   const absent = Object.fromEntries(options.map(([option]) => [option.split('.')[0], undefined]));
   expect(messageOf({ ...absent, reconcile })).toBe('accepted');
+  expect(ConfigMap.controller('maps', { ...absent, reconcile }).declaration.options.resyncPeriodSeconds).toBe(3_600);
   expect(messageOf({ ...waterTank })).toBe('accepted');
+});
+
+it('an entry of wakes that was not made by wake is checked like one', () => {
+  expect(messageOf({ wakes: [{ ...event, detail: { level: [] } }] })).toMatch(/^wake\.detail\.level: is an empty list/);
 });
 
 it.each<[string, unknown]>([

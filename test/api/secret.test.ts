@@ -87,3 +87,11 @@ it.each<[string, z.ZodType, boolean]>([
 ])('a secret setting is recognized: %s', (_, schema, expected) => {
   expect(isSecret(schema)).toBe(expected);
 });
+
+it('the path of a secret’s file may have a #, which is no key of it', async () => {
+  const { controller, made, asked, reader } = createWorld();
+  controller.start({ TOKEN: 'file:/a #b/token' }, reader);
+  await made.token?.read();
+  expect(asked).toMatchObject([{ secret: 'file:/a #b/token' }]);
+  expect(asked[0]?.key).toBeUndefined();
+});

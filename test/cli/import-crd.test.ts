@@ -124,6 +124,7 @@ it('a file that the command did not write stays, and a file without a CRD is nam
     await importCrd('none.yaml'),
     'none.yaml: there is no CustomResourceDefinition in it; give the file that has the CRDs',
   );
+  expectUserError(await importCrd('one.yaml', '--context', 'a'), '--context is one of a kubeconfig; add --kubeconfig');
   expectUserError(await importCrd('nowhere.yaml'), 'nowhere.yaml: cannot be read; give a YAML file with CRDs');
 });
 

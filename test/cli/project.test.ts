@@ -23,9 +23,27 @@ it('B7: a package.json with a byte order mark names the project, and a broken on
   await expect(readProjectName(folder.path)).rejects.toThrow(`${folder.at('package.json')}: cannot be read (EISDIR)`);
 });
 
+it('a misspelt setting of package.json is an error that names it, and never all namespaces', async () => {
+  await write('package.json', '{ "outrigger": { "project": "cafe", "namespace": ["shop"] } }');
+  for (const reading of [readProjectName, readNamespaces])
+    await expect(reading(folder.path)).rejects.toThrow('outrigger: namespace: there are project and namespaces only');
+  await rm(folder.at('package.json'));
+});
+
 it('B8: a project in a folder with # ? and % is loaded, and an error of its sources names their place', async () => {
   await write('a #b?c%20d/src/controllers/registry.ts', "\nthrow new Error('no registry');\n");
   const argv = [path.resolve('packages/cli/bin/outrigger.js'), 'manifests', '--check'];
   const result = await runProcess(argv, folder.at('a #b?c%20d'));
   expectUserError(result, 'cannot be loaded: no registry (src/controllers/registry.ts:2)');
+});
+
+it.each([
+  [['--context', 'kind'], '--context is for a cluster of your own; name it with --kubeconfig FILE'],
+  [['--kubeconfig', 'a', '--api-port', '1'], '--api-port is for the embedded API server; leave it out'],
+])('dev %j is refused, because a part of it would have no effect', async (argv, message) => {
+  await write('src/controllers/registry.ts', 'export const registry = [];\n');
+  expectUserError(
+    await runProcess([path.resolve('packages/cli/bin/outrigger.js'), 'dev', ...argv], folder.path),
+    message,
+  );
 });

@@ -99,6 +99,14 @@ describe('the options of a deployment', () => {
     expect(() => refuseFormer(['PlantUrl', 'ResyncScheduleSeconds'])).toThrow(
       'the parameter ResyncScheduleSeconds any more; remove it, and give RESYNC_PERIOD_SECONDS under params',
     );
+    // What serverless.yml uses itself is known, and a file that it includes is not read here.
+    const params = { default: { EMAIL: 'a@b.test' }, prod: { MONITORNG: 'lean' } };
+    const topic = { Endpoint: `\${env:EMAIL, param:EMAIL}` };
+    expect(() => refuseUnknown(['EMAIL=x'], [], { params: { default: params.default }, ...{ topic } })).not.toThrow();
+    expect(() => refuseUnknown([], [], { params, ...{ topic } })).toThrow(
+      /^serverless\.yml: params\.prod\.MONITORNG: unknown parameter; use one of LOG_/,
+    );
+    expect(() => refuseUnknown([], [], { params, ...{ resources: `\${file(own.yml)}` } })).not.toThrow();
     // It would have the option's value, and setting it would encrypt the queues with the key.
     expect(() => refuseUnknown([], ['KMS_KEY_ARN'])).toThrow('the setting KMS_KEY_ARN of a controller has the name of');
   });

@@ -259,12 +259,20 @@ describe('the packaged template', () => {
   });
 });
 
-it('osls packages nothing if a property of a function is misspelt, and names the property', async () => {
-  await using cleanup = new AsyncDisposableStack();
-  const service = await serviceFolder();
-  cleanup.defer(() => service.remove());
-  await service.extend('functions:\n  waterTank:\n    recursivLoop: Allow\n');
-  const { status, output } = await service.osls(['package', '--stage', 'test']);
-  expect([status, output]).toEqual([1, expect.stringContaining("unrecognized property 'recursivLoop'")]);
-  await expect(service.template()).rejects.toThrow('ENOENT');
-}, 120_000);
+it.each([
+  ['functions:\n  waterTank:\n    recursivLoop: Allow\n', "unrecognized property 'recursivLoop'"],
+  ['params:\n  default:\n    MONITORNG: lean\n', 'params.default.MONITORNG: unknown parameter'],
+  ['custom:\n  outrigger:\n    MONITORING: lean\n', 'custom.outrigger has no effect; write its options under params'],
+])(
+  'osls packages nothing if serverless.yml has what has no effect, and names it: %j',
+  async (text, problem) => {
+    await using cleanup = new AsyncDisposableStack();
+    const service = await serviceFolder();
+    cleanup.defer(() => service.remove());
+    await service.extend(text);
+    const { status, output } = await service.osls(['package', '--stage', 'test']);
+    expect([status, output]).toEqual([1, expect.stringContaining(problem)]);
+    await expect(service.template()).rejects.toThrow('ENOENT');
+  },
+  120_000,
+);

@@ -36,7 +36,11 @@ const owned = Namespace.statusSlice({ conditions: ['team.example.com/Owned'] }).
 });
 
 const RuntimeClass = foreignKind<V1RuntimeClass, 'RuntimeClass', 'Cluster'>({
-  ...{ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass', plural: 'runtimeclasses', scope: 'Cluster' },
+  group: 'node.k8s.io',
+  version: 'v1',
+  kind: 'RuntimeClass',
+  plural: 'runtimeclasses',
+  scope: 'Cluster',
 });
 
 it('a kind of Kubernetes that does not ship is declared with its names', () => {

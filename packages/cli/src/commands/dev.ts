@@ -290,11 +290,14 @@ async function cleanUp(dev: Dev, print: (line: OutputLine) => void): Promise<voi
   for (const text of lines) print({ source: 'system', text });
 }
 
-function requireConsistent({ kubeconfig, keep, cleanup }: Flags): void {
-  if (keep === true && kubeconfig !== undefined)
-    throw new UserError('--keep is for the embedded API server; a cluster keeps its objects');
-  if (cleanup === true && kubeconfig === undefined)
-    throw new UserError('--cleanup is for a cluster of --kubeconfig; the embedded API server ends with its objects');
+function requireConsistent({ kubeconfig, context, apiPort, keep, cleanup }: Flags): void {
+  const given = (flags: object) => Object.entries(flags).find(([, value]) => value !== undefined)?.[0];
+  const embedded = given({ '--keep': keep, '--api-port': apiPort });
+  if (embedded !== undefined && kubeconfig !== undefined)
+    throw new UserError(`${embedded} is for the embedded API server; leave it out with --kubeconfig`);
+  const own = given({ '--cleanup': cleanup, '--context': context });
+  if (own !== undefined && kubeconfig === undefined)
+    throw new UserError(`${own} is for a cluster of your own; name it with --kubeconfig FILE`);
 }
 
 /** Aborts at the first Ctrl-C, which finishes messages in flight. The second Ctrl-C exits at once. */

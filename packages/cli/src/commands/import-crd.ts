@@ -58,6 +58,8 @@ Exit status: 0 when every CRD was written, 1 when one was not.`;
 
 async function run(from: string, flags: Flags, signal: AbortSignal): Promise<number> {
   const { kindVersion: version, zod, out } = flags;
+  if (flags.context !== undefined && flags.kubeconfig === undefined)
+    throw new UserError('--context is one of a kubeconfig; add --kubeconfig FILE');
   const crds = flags.kubeconfig === undefined ? await readCrds(from) : [await readFromCluster(from, flags, signal)];
   const source = (await isRepository(process.cwd())) ? '../outrigger.ts' : 'outrigger';
   const modules = crds.map((crd) => {

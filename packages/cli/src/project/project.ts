@@ -171,7 +171,18 @@ async function readSettings(root: string): Promise<{ readonly project?: unknown;
 }
 
 const outriggerSettings = z.object({
-  outrigger: z.object({ project: z.unknown(), namespaces: z.unknown() }).partial().optional(),
+  // A misspelt `namespaces` would permit all of them.
+  outrigger: z
+    .strictObject(
+      { project: z.unknown().optional(), namespaces: z.unknown().optional() },
+      {
+        error: (issue) =>
+          issue.code === 'unrecognized_keys'
+            ? `${issue.keys.join(', ')}: there are project and namespaces only`
+            : undefined,
+      },
+    )
+    .optional(),
 });
 
 /** The package's own folder, absolute. The sources and their compiled modules are equally deep in it. */

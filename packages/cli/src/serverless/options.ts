@@ -28,6 +28,7 @@ const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 const topicArn = /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+$/;
+const secretName = 'give the name of a secret like cafes/prod/otlp-headers';
 /** Not an alias: IAM policies identify a key by its ARN only. */
 const keyArn = /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/;
 
@@ -35,11 +36,13 @@ const keyArn = /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/;
 export function readOptions(given: Readonly<Record<string, unknown>>) {
   // An option that is given empty has its default.
   const text = (name: keyof typeof optionDefaults): string => String(given[name] ?? '').trim() || optionDefaults[name];
-  const matching = (name: keyof typeof optionDefaults, pattern: RegExp, example: string): string | undefined => {
+  const checked = (name: keyof typeof optionDefaults, pattern: RegExp, remedy: string): string => {
     const value = text(name);
-    if (value !== '' && !pattern.test(value)) throw invalidOption(name, value, `give an ARN like ${example}`);
-    return value === '' ? undefined : value;
+    if (value !== '' && !pattern.test(value)) throw invalidOption(name, value, remedy);
+    return value;
   };
+  const arn = (name: keyof typeof optionDefaults, pattern: RegExp, example: string): string | undefined =>
+    checked(name, pattern, `give an ARN like ${example}`) || undefined;
   const listOf = (
     name: keyof typeof optionDefaults,
     pattern: RegExp,
@@ -57,35 +60,15 @@ export function readOptions(given: Readonly<Record<string, unknown>>) {
   const days = Number(text('LOG_RETENTION_DAYS'));
   if (!retentionDays.includes(days))
     throw invalidOption('LOG_RETENTION_DAYS', text('LOG_RETENTION_DAYS'), `give one of ${retentionDays.join(', ')}`);
-  const tracing = text('TRACING');
-  if (tracing !== 'on' && tracing !== 'off') throw invalidOption('TRACING', tracing, 'give on or off');
-  // Checked only: the functions read these options themselves.
-  const level = text('LOG_LEVEL');
-  if (!['DEBUG', 'INFO', 'WARN', 'ERROR'].includes(level))
-    throw invalidOption('LOG_LEVEL', level, 'give DEBUG, INFO, WARN or ERROR');
-  const perCluster = text('METRICS_PER_CLUSTER');
-  if (perCluster !== 'true' && perCluster !== 'false')
-    throw invalidOption('METRICS_PER_CLUSTER', perCluster, 'give true or false');
-
-  const monitoring = text('MONITORING');
-  if (monitoring !== 'full' && monitoring !== 'lean' && monitoring !== 'off')
-    throw invalidOption('MONITORING', monitoring, 'give full, lean or off');
-  const senderCheck = text('SENDER_CHECK');
-  if (senderCheck !== 'on' && senderCheck !== 'off') throw invalidOption('SENDER_CHECK', senderCheck, 'give on or off');
-  // The functions read them without spaces.
-  if (!/^(A(ROA|IDA)[A-Z0-9]{12,128}(,|$))*$/.test(text('SENDERS')))
-    throw invalidOption('SENDERS', text('SENDERS'), 'give comma-separated ids like AROA1234567890EXAMPLE');
-  // The functions read it themselves.
-  const collector = text('OTEL_EXPORTER_OTLP_ENDPOINT');
-  if (collector !== '' && !/^https?:\/\/\S+$/.test(collector))
-    throw invalidOption('OTEL_EXPORTER_OTLP_ENDPOINT', collector, 'give a URL like https://collector:4318');
-  const headers = 'OTEL_EXPORTER_OTLP_HEADERS_SECRET';
-  if (!/^[\w/+=.@-]*$/.test(text(headers)))
-    throw invalidOption(headers, text(headers), 'give the name of a secret like cafes/prod/otlp-headers');
-  for (const name of ['RESYNC_PERIOD_SECONDS', 'RESYNC_MISSED_AFTER_SECONDS'] as const)
-    if (!/^([1-9]\d*)?$/.test(text(name))) throw invalidOption(name, text(name), 'give a whole number of seconds');
-  const path = text('ROLE_PATH');
-  if (!rolePath.test(path)) throw invalidOption('ROLE_PATH', path, 'give a path like /outrigger/');
+  // Checked only: the functions read these options themselves, and SENDERS without spaces.
+  checked('LOG_LEVEL', /^(DEBUG|INFO|WARN|ERROR)$/, 'give DEBUG, INFO, WARN or ERROR');
+  checked('METRICS_PER_CLUSTER', /^(true|false)$/, 'give true or false');
+  checked('SENDER_CHECK', /^(on|off)$/, 'give on or off');
+  const roleIds = 'give comma-separated ids like AROA1234567890EXAMPLE';
+  checked('SENDERS', /^(A(ROA|IDA)[A-Z0-9]{12,128}(,|$))*$/, roleIds);
+  checked('OTEL_EXPORTER_OTLP_ENDPOINT', /^https?:\/\/\S+$/, 'give a URL like https://collector:4318');
+  checked('RESYNC_PERIOD_SECONDS', /^[1-9]\d*$/, 'give a whole number of seconds');
+  checked('RESYNC_MISSED_AFTER_SECONDS', /^[1-9]\d*$/, 'give a whole number of seconds');
   const subnetIds = listOf('VPC_SUBNET_IDS', /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, 'subnet-0a1b2c3d,subnet-4e5f6a7b');
   const securityGroupIds = listOf('VPC_SECURITY_GROUP_IDS', /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/, 'sg-0a1b2c3d');
   if (subnetIds.length === 0 && securityGroupIds.length > 0)
@@ -97,16 +80,16 @@ export function readOptions(given: Readonly<Record<string, unknown>>) {
 
   return {
     logRetentionDays: days,
-    alarmTopicArn: matching('ALARM_TOPIC_ARN', topicArn, 'arn:aws:sns:eu-central-1:123456789012:on-call'),
-    kmsKeyArn: matching('KMS_KEY_ARN', keyArn, 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d'),
-    permissionsBoundary: matching('PERMISSIONS_BOUNDARY', policyArn, 'arn:aws:iam::123456789012:policy/boundary'),
-    rolePath: path,
+    alarmTopicArn: arn('ALARM_TOPIC_ARN', topicArn, 'arn:aws:sns:eu-central-1:123456789012:on-call'),
+    kmsKeyArn: arn('KMS_KEY_ARN', keyArn, 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d'),
+    permissionsBoundary: arn('PERMISSIONS_BOUNDARY', policyArn, 'arn:aws:iam::123456789012:policy/boundary'),
+    rolePath: checked('ROLE_PATH', rolePath, 'give a path like /outrigger/'),
     watcherRoles: listOf('WATCHER_ROLES', roleArn, 'arn:aws:iam::210987654321:role/watcher', 'ARNs'),
     clustersTable: clustersTableOf(text('CLUSTERS_TABLE')),
     vpc: subnetIds.length > 0 ? { subnetIds, securityGroupIds } : undefined,
-    tracing: tracing === 'on',
-    traceHeadersSecret: text(headers) === '' ? undefined : text(headers),
-    monitoring: monitoring as Monitoring,
+    tracing: checked('TRACING', /^(on|off)$/, 'give on or off') === 'on',
+    traceHeadersSecret: checked('OTEL_EXPORTER_OTLP_HEADERS_SECRET', /^[\w/+=.@-]*$/, secretName) || undefined,
+    monitoring: checked('MONITORING', /^(full|lean|off)$/, 'give full, lean or off') as Monitoring,
     paused: listOf('PAUSED', controllerName, 'water-tank,dinner', 'controllers'),
     discard: listOf('DISCARD', controllerName, 'water-tank,dinner', 'controllers'),
   };
@@ -128,19 +111,29 @@ export function checkRegion({ kmsKeyArn, alarmTopicArn }: Options, region: strin
 }
 
 /**
- * Refuses unknown names in `--param`, because a typing error would otherwise deploy the default, and a setting with the
- * name of an option, because both would have one value. Throws OptionError.
+ * Refuses unknown names in `--param` and in the `params` of serverless.yml, because a typing error would otherwise
+ * deploy the default, and a setting with the name of an option, because both would have one value. Throws OptionError.
  */
-export function refuseUnknown(given: readonly string[], settings: readonly string[]): void {
+export function refuseUnknown(
+  param: readonly string[],
+  settings: readonly string[],
+  serverless: { readonly params?: Readonly<Record<string, object | undefined>> } = {},
+): void {
   const optionNames = Object.keys(optionDefaults);
   const twice = optionNames.find((name) => settings.includes(name));
   if (twice !== undefined)
     throw new OptionError(`the setting ${twice} of a controller has the name of an option; rename the setting`);
   const known = [...optionNames, ...settings];
-  for (const name of given.map((pair) => pair.split('=')[0] ?? '')) {
-    if (!known.includes(name))
-      throw new OptionError(`--param ${name}: unknown parameter; use one of ${known.join(', ')}`);
-  }
+  const written = JSON.stringify(serverless);
+  const used = [...written.matchAll(/\bparam:([\w-]+)/g)].map(([, name]) => name);
+  const inFile = Object.entries(serverless.params ?? {}).flatMap(([stage, given]) =>
+    Object.keys(given ?? {}).map((name) => [`serverless.yml: params.${stage}.`, name] as const),
+  );
+  const inCommand = param.map((pair) => ['--param ', pair.split('=')[0] ?? ''] as const);
+  // What another file uses is not seen here.
+  for (const [place, name] of [...inCommand, ...(written.includes('${file(') ? [] : inFile)])
+    if (!known.includes(name) && !used.includes(name))
+      throw new OptionError(`${place}${name}: unknown parameter; use one of ${known.join(', ')}`);
 }
 
 /** Parameters of the stack that nothing reads any more, and the options that say the same. The schedule is fixed. */

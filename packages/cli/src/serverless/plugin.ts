@@ -77,7 +77,9 @@ export default class OutriggerPlugin {
       checkRegistry(registry, project, await readNamespaces(serviceDir));
       this.#registry = registry;
       this.#deployment = { project, stage };
-      refuseUnknown(this.#param, settingsOf(registry));
+      if (given.custom?.outrigger !== undefined)
+        throw new OptionError('serverless.yml: custom.outrigger has no effect; write its options under params');
+      refuseUnknown(this.#param, settingsOf(registry), given);
       const ofCommand = Object.fromEntries(
         this.#param.map((pair) => [pair.split('=', 1)[0], pair.replace(/^.*?=/, '')]),
       );
