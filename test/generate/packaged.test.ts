@@ -264,7 +264,7 @@ it.each([
   ['params:\n  default:\n    MONITORNG: lean\n', 'params.default.MONITORNG: unknown parameter'],
   ['custom:\n  outrigger:\n    MONITORING: lean\n', 'custom.outrigger has no effect; write its options under params'],
 ])(
-  'osls packages nothing if serverless.yml has what has no effect, and names it: %j',
+  'osls packages nothing if serverless.yml has what has no effect, and names it',
   async (text, problem) => {
     await using cleanup = new AsyncDisposableStack();
     const service = await serviceFolder();

@@ -51,7 +51,8 @@ Example, in an empty folder:
 
 npm create outrigger does the same. It asks for the project's name, shows every change of an existing file as a diff,
 and asks before it writes; without a terminal it needs --yes. Existing scripts and files stay, and beside sources the
-type of package.json. Scripts whose name is taken get the prefix outrigger:. A repository is made with git init if there is none.
+type of package.json. Scripts whose name is taken get the prefix outrigger:. A repository is made with git init if there
+is none.
 Exit status: 0 when the project is written; 1 when it is not, and nothing was written.`;
 
 /** The packages that the project's own commands and sources need next to Outrigger. */
