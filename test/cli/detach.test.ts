@@ -192,19 +192,17 @@ describe('detach --yes', () => {
   });
 });
 
-describe('detach errors', () => {
-  it.each([
-    [['Tank'], 'the cluster has no kind "Tank"; those with a controller are WaterTank, '],
-    [['WaterTank', '--cluster', 'nowhere'], 'cluster "nowhere": is not in the clusters table; name one of '],
-    [['WaterTank', '--kubeconfig', '/nowhere'], '/nowhere: no such file; give the path of a kubeconfig'],
-    [['WaterTank', '--kubeconfig', 'x', '--cluster', 'local'], '--kubeconfig and --cluster exclude each other'],
-    [['WaterTank', '--finalizers-only'], '--finalizers-only needs --controller; name the controller'],
-    [['WaterTank', '--finalizers-only', '--controller', 'water-tank'], 'water-tank has a finalize, and adds its'],
-    [['WaterTank', '--finalizers-only', '--controller', 'watertank'], 'the registry has no controller "watertank"; '],
-    [['WaterTank', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
-  ])('detach %j prints one line with the next step, and exits with 1', async (argv, line) => {
-    const result = await system.run('detach', ...argv);
-    expectUserError(result, line);
-    expect(result.out).toBe('');
-  });
+it.each([
+  [['Tank'], 'the cluster has no kind "Tank"; those with a controller are WaterTank, '],
+  [['WaterTank', '--cluster', 'nowhere'], 'cluster "nowhere": is not in the clusters table; name one of '],
+  [['WaterTank', '--kubeconfig', '/nowhere'], '/nowhere: no such file; give the path of a kubeconfig'],
+  [['WaterTank', '--kubeconfig', 'x', '--cluster', 'local'], '--kubeconfig and --cluster exclude each other'],
+  [['WaterTank', '--finalizers-only'], '--finalizers-only needs --controller; name the controller'],
+  [['WaterTank', '--finalizers-only', '--controller', 'water-tank'], 'water-tank has a finalize, and adds its'],
+  [['WaterTank', '--finalizers-only', '--controller', 'watertank'], 'the registry has no controller "watertank"; '],
+  [['WaterTank', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
+])('detach %j prints one line with the next step, and exits with 1', async (argv, line) => {
+  const result = await system.run('detach', ...argv);
+  expectUserError(result, line);
+  expect(result.out).toBe('');
 });

@@ -81,94 +81,86 @@ describe('a folder of somebody else', () => {
   });
 });
 
-describe('dlq list', () => {
-  it('dlq list shows controller, key, reason, attempts, first seen, message id and error, and deletes nothing', async () => {
-    await sendDeadLetter('water-tank', tankMessage('north'), attributes);
-    const { out, status } = await system.run('dlq', 'list');
-    expect(out.split('\n')[1]?.split(/\s{2,}/)).toEqual([
-      'water-tank',
-      whole('north'),
-      'retries exhausted after 10 attempts',
-      '10',
-      '2023-11-14T10:00:00.000Z',
-      'original-1',
-      'no valve',
-    ]);
-    expect(status).toBe(0);
-    expect((await system.run('dlq', 'list', '--controller', 'water-tank')).out).toBe(out);
-    expect((await system.run('dlq', 'list', '--controller', 'dinner')).out).toBe('no dead letters\n');
-  });
-
-  it('dlq list shows a body that is no message, and a dead letter that SQS moved, also as JSON', async () => {
-    const junk = await sendDeadLetter('foo', '\t{"v": 1, not JSON');
-    await sendDeadLetter('water-tank', tankMessage('moved'));
-    const { out, status } = await system.run('dlq', 'list', '--output', 'json');
-    const listed = z.array(z.looseObject({ controller: z.string() })).parse(JSON.parse(out));
-    expect(listed).toMatchObject([
-      { controller: 'foo', key: null, reason: 'unknown', attempts: null, messageId: junk, body: '\t{"v": 1, not JSON' },
-      { controller: 'water-tank', key: whole('moved'), reason: 'unknown', attempts: 9, error: null },
-    ]);
-    expect(status).toBe(0);
-    expect((await system.run('dlq', 'list')).out).toMatch(/^foo +\S+ +unknown +- /m);
-  });
+it('dlq list shows controller, key, reason, attempts, first seen, message id and error, and deletes nothing', async () => {
+  await sendDeadLetter('water-tank', tankMessage('north'), attributes);
+  const { out, status } = await system.run('dlq', 'list');
+  expect(out.split('\n')[1]?.split(/\s{2,}/)).toEqual([
+    'water-tank',
+    whole('north'),
+    'retries exhausted after 10 attempts',
+    '10',
+    '2023-11-14T10:00:00.000Z',
+    'original-1',
+    'no valve',
+  ]);
+  expect(status).toBe(0);
+  expect((await system.run('dlq', 'list', '--controller', 'water-tank')).out).toBe(out);
+  expect((await system.run('dlq', 'list', '--controller', 'dinner')).out).toBe('no dead letters\n');
 });
 
-describe('a list that is not complete', () => {
-  it('dlq list exits with 1 when there are more dead letters than it lists, and when that is not known', async () => {
-    for (const name of ['north', 'south']) await sendDeadLetter('water-tank', tankMessage(name));
-    const list = ['list', '--controller', 'water-tank'];
-    const limited = await system.run('dlq', ...list, '--limit', '1');
-    expect([limited.err, limited.status]).toEqual([expect.stringContaining('water-tank-dlq.fifo: about 1 more'), 1]);
-    const state = JSON.parse(await system.folder.read('state.json'));
-    const proxy = await startChaosProxy({ url: state.queueEndpoint });
-    onTestFinished(() => proxy.close());
-    proxy.rule(({ headers }) =>
-      `${headers['x-amz-target']}`.endsWith('GetQueueAttributes') ? { type: 'respond', status: 403 } : undefined,
-    );
-    await system.folder.write('counted/state.json', JSON.stringify({ ...state, queueEndpoint: proxy.url }));
-    const uncounted = await system.run('dlq', ...list, '--folder', system.folder.at('counted'));
-    expect(uncounted.out).toContain(whole('south'));
-    expect([uncounted.err, uncounted.status]).toEqual([expect.stringContaining('it is not known how many more'), 1]);
-  });
+it('dlq list shows a body that is no message, and a dead letter that SQS moved, also as JSON', async () => {
+  const junk = await sendDeadLetter('foo', '\t{"v": 1, not JSON');
+  await sendDeadLetter('water-tank', tankMessage('moved'));
+  const { out, status } = await system.run('dlq', 'list', '--output', 'json');
+  const listed = z.array(z.looseObject({ controller: z.string() })).parse(JSON.parse(out));
+  expect(listed).toMatchObject([
+    { controller: 'foo', key: null, reason: 'unknown', attempts: null, messageId: junk, body: '\t{"v": 1, not JSON' },
+    { controller: 'water-tank', key: whole('moved'), reason: 'unknown', attempts: 9, error: null },
+  ]);
+  expect(status).toBe(0);
+  expect((await system.run('dlq', 'list')).out).toMatch(/^foo +\S+ +unknown +- /m);
 });
 
-describe('dlq redrive', () => {
-  it('dlq redrive --key sends the dead letters of one key as commands, and keeps the others', async () => {
-    await sendDeadLetter('water-tank', tankMessage('north'), attributes);
-    await sendDeadLetter('water-tank', tankMessage('south'));
-    const dry = await system.run('dlq', 'redrive', '--key', 'water-tank:default/north', '--dry-run');
-    expect(dry).toMatchObject({ status: 0, out: `would send ${whole('north')} (original-1)\n1 would be sent\n` });
-    const { out, status } = await system.run('dlq', 'redrive', '--key', 'water-tank:default/north');
-    expect(out).toBe(`sent ${whole('north')} (original-1)\n1 sent\n`);
-    expect(status).toBe(0);
-    expect(await system.sentTo('water-tank')).toMatchObject([{ name: 'north', cause: { type: 'command' } }]);
-    expect((await system.run('dlq', 'list')).out).not.toContain('north');
-    expect((await system.run('dlq', 'list')).out).toContain('south');
-  });
+it('dlq list exits with 1 when there are more dead letters than it lists, and when that is not known', async () => {
+  for (const name of ['north', 'south']) await sendDeadLetter('water-tank', tankMessage(name));
+  const list = ['list', '--controller', 'water-tank'];
+  const limited = await system.run('dlq', ...list, '--limit', '1');
+  expect([limited.err, limited.status]).toEqual([expect.stringContaining('water-tank-dlq.fifo: about 1 more'), 1]);
+  const state = JSON.parse(await system.folder.read('state.json'));
+  const proxy = await startChaosProxy({ url: state.queueEndpoint });
+  onTestFinished(() => proxy.close());
+  proxy.rule(({ headers }) =>
+    `${headers['x-amz-target']}`.endsWith('GetQueueAttributes') ? { type: 'respond', status: 403 } : undefined,
+  );
+  await system.folder.write('counted/state.json', JSON.stringify({ ...state, queueEndpoint: proxy.url }));
+  const uncounted = await system.run('dlq', ...list, '--folder', system.folder.at('counted'));
+  expect(uncounted.out).toContain(whole('south'));
+  expect([uncounted.err, uncounted.status]).toEqual([expect.stringContaining('it is not known how many more'), 1]);
+});
 
-  it('dlq redrive --id sends the dead letter with the id, and fails for an unknown id', async () => {
-    const id = await sendDeadLetter('water-tank', tankMessage('south'));
-    await sendDeadLetter('water-tank', tankMessage('east'));
-    expect(await system.run('dlq', 'redrive', '--id', id)).toMatchObject({ status: 0 });
-    expect(await system.sentTo('water-tank')).toMatchObject([{ name: 'south' }]);
-    expectUserError(await system.run('dlq', 'redrive', '--id', id), `--id ${id}: no dead letter has this id`);
-  });
+it('dlq redrive --key sends the dead letters of one key as commands, and keeps the others', async () => {
+  await sendDeadLetter('water-tank', tankMessage('north'), attributes);
+  await sendDeadLetter('water-tank', tankMessage('south'));
+  const dry = await system.run('dlq', 'redrive', '--key', 'water-tank:default/north', '--dry-run');
+  expect(dry).toMatchObject({ status: 0, out: `would send ${whole('north')} (original-1)\n1 would be sent\n` });
+  const { out, status } = await system.run('dlq', 'redrive', '--key', 'water-tank:default/north');
+  expect(out).toBe(`sent ${whole('north')} (original-1)\n1 sent\n`);
+  expect(status).toBe(0);
+  expect(await system.sentTo('water-tank')).toMatchObject([{ name: 'north', cause: { type: 'command' } }]);
+  expect((await system.run('dlq', 'list')).out).not.toContain('north');
+  expect((await system.run('dlq', 'list')).out).toContain('south');
+});
 
-  it('dlq redrive --key fails if no dead letter has the key', async () => {
-    await sendDeadLetter('water-tank', tankMessage('south'));
-    const key = 'water-tank:default/nroth';
-    expectUserError(await system.run('dlq', 'redrive', '--key', key), `--key ${key}: no dead letter has this key`);
-    expect((await system.run('dlq', 'list')).out).toContain('south');
-  });
+it('dlq redrive --id sends the dead letter with the id, and fails for an unknown id', async () => {
+  const id = await sendDeadLetter('water-tank', tankMessage('south'));
+  await sendDeadLetter('water-tank', tankMessage('east'));
+  expect(await system.run('dlq', 'redrive', '--id', id)).toMatchObject({ status: 0 });
+  expect(await system.sentTo('water-tank')).toMatchObject([{ name: 'south' }]);
+  expectUserError(await system.run('dlq', 'redrive', '--id', id), `--id ${id}: no dead letter has this id`);
+});
 
-  it('dlq redrive exits with 1 if a dead letter cannot be sent', async () => {
-    await sendDeadLetter('foo', 'junk', { reason: 'the body is not JSON', messageId: 'of-junk' });
-    const { out, status } = await system.run('dlq', 'redrive', '--controller', 'foo');
-    expect(out).toBe(
-      'left a dead letter on foo-dlq.fifo (of-junk): its body is not a message\n0 sent, 1 not deleted\n',
-    );
-    expect(status).toBe(1);
-  });
+it('dlq redrive --key fails if no dead letter has the key', async () => {
+  await sendDeadLetter('water-tank', tankMessage('south'));
+  const key = 'water-tank:default/nroth';
+  expectUserError(await system.run('dlq', 'redrive', '--key', key), `--key ${key}: no dead letter has this key`);
+  expect((await system.run('dlq', 'list')).out).toContain('south');
+});
+
+it('dlq redrive exits with 1 if a dead letter cannot be sent', async () => {
+  await sendDeadLetter('foo', 'junk', { reason: 'the body is not JSON', messageId: 'of-junk' });
+  const { out, status } = await system.run('dlq', 'redrive', '--controller', 'foo');
+  expect(out).toBe('left a dead letter on foo-dlq.fifo (of-junk): its body is not a message\n0 sent, 1 not deleted\n');
+  expect(status).toBe(1);
 });
 
 describe('dlq show and dlq delete', () => {
@@ -210,22 +202,20 @@ describe('dlq show and dlq delete', () => {
   });
 });
 
-describe('dlq delete --controller', () => {
-  it('dlq delete --controller deletes every dead letter of one queue, but those with an object that was not finalized', async () => {
-    await sendDeadLetter('water-tank', 'junk');
-    const gone = { ...attributes, messageId: 'gone-1', object: '{"metadata":{"name":"gone"}}' };
-    await sendDeadLetter('water-tank', tankMessage('gone'), gone);
-    await sendDeadLetter('foo', 'junk', { messageId: 'of-foo' });
-    const dry = await system.run('dlq', 'delete', '--controller', 'water-tank');
-    expect(dry).toMatchObject({ status: 1, err: expect.stringContaining('nothing is deleted; give --yes') });
-    const { out, status } = await system.run('dlq', 'delete', '--controller', 'water-tank', '--yes');
-    expect(out).toContain(`left ${whole('gone')} (gone-1): its object was not finalized`);
-    const again = await system.run('dlq', 'delete', '--controller', 'water-tank', '--yes');
-    expect(again).toMatchObject({ err: expect.stringContaining('needs --id or --key'), status: 1 });
-    expect([out.match(/^deleted /gm)?.length, status]).toEqual([1, 0]);
-    const left = (await system.run('dlq', 'list')).out;
-    expect([left.includes('gone-1'), left.includes('of-foo'), left.trim().split('\n').length]).toEqual([true, true, 3]);
-  });
+it('dlq delete --controller deletes every dead letter of one queue, but those with an object that was not finalized', async () => {
+  await sendDeadLetter('water-tank', 'junk');
+  const gone = { ...attributes, messageId: 'gone-1', object: '{"metadata":{"name":"gone"}}' };
+  await sendDeadLetter('water-tank', tankMessage('gone'), gone);
+  await sendDeadLetter('foo', 'junk', { messageId: 'of-foo' });
+  const dry = await system.run('dlq', 'delete', '--controller', 'water-tank');
+  expect(dry).toMatchObject({ status: 1, err: expect.stringContaining('nothing is deleted; give --yes') });
+  const { out, status } = await system.run('dlq', 'delete', '--controller', 'water-tank', '--yes');
+  expect(out).toContain(`left ${whole('gone')} (gone-1): its object was not finalized`);
+  const again = await system.run('dlq', 'delete', '--controller', 'water-tank', '--yes');
+  expect(again).toMatchObject({ err: expect.stringContaining('needs --id or --key'), status: 1 });
+  expect([out.match(/^deleted /gm)?.length, status]).toEqual([1, 0]);
+  const left = (await system.run('dlq', 'list')).out;
+  expect([left.includes('gone-1'), left.includes('of-foo'), left.trim().split('\n').length]).toEqual([true, true, 3]);
 });
 
 describe('dlq errors', () => {

@@ -3,7 +3,7 @@
 
 import { createExperiments } from '@outrigger/cli/console/dev/experiments';
 import type { Fault } from '@outrigger/cli/console/dev/faults';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 const log: string[] = [];
 const fault = (name: string): Fault => ({
@@ -44,73 +44,71 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-describe('an experiment', () => {
-  it('an experiment changes every object while the part is broken, and converges at the last reconcile of each controller', async () => {
-    const { start, list, onEntry } = experiments();
-    start('cut');
-    await vi.advanceTimersByTimeAsync(7_000);
-    expect(log).toEqual(['broken', `changed ${north}`, `changed ${south}`]);
-    onEntry(reconcile(north, 'tank'));
-    onEntry(reconcile(north, 'peers', { failed: true }));
-    onEntry(reconcile(north, 'peers', { postponed: true }));
-    expect(list()).toMatchObject([{ total: 3, awaited: 2 }]);
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect(log.at(-1)).toBe('repaired');
-    onEntry(reconcile(south, 'tank'));
-    expect(list()[0]).not.toHaveProperty('reconciledAt');
-    await vi.advanceTimersByTimeAsync(3_000);
-    onEntry(reconcile(north, 'peers'));
-    await vi.advanceTimersByTimeAsync(1_000);
-    const [one] = list();
-    expect(one).toMatchObject({ awaited: 0, endedAt: expect.any(Number) });
-    expect((one?.reconciledAt ?? 0) - (one?.repairedAt ?? 0)).toBe(4_000);
-  });
+it('an experiment changes every object while the part is broken, and converges at the last reconcile of each controller', async () => {
+  const { start, list, onEntry } = experiments();
+  start('cut');
+  await vi.advanceTimersByTimeAsync(7_000);
+  expect(log).toEqual(['broken', `changed ${north}`, `changed ${south}`]);
+  onEntry(reconcile(north, 'tank'));
+  onEntry(reconcile(north, 'peers', { failed: true }));
+  onEntry(reconcile(north, 'peers', { postponed: true }));
+  expect(list()).toMatchObject([{ total: 3, awaited: 2 }]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(log.at(-1)).toBe('repaired');
+  onEntry(reconcile(south, 'tank'));
+  expect(list()[0]).not.toHaveProperty('reconciledAt');
+  await vi.advanceTimersByTimeAsync(3_000);
+  onEntry(reconcile(north, 'peers'));
+  await vi.advanceTimersByTimeAsync(1_000);
+  const [one] = list();
+  expect(one).toMatchObject({ awaited: 0, endedAt: expect.any(Number) });
+  expect((one?.reconciledAt ?? 0) - (one?.repairedAt ?? 0)).toBe(4_000);
+});
 
-  it('a change that no reconcile follows counts as lost, and that of a deleted object does not', async () => {
-    const { start, list, onDeleted } = experiments();
-    start('refuse');
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(log).toEqual(['broken', `changed ${north}`, `changed ${south}`, 'repaired']);
-    onDeleted(north);
-    await vi.advanceTimersByTimeAsync(130_000);
-    expect(list()).toMatchObject([{ fault: 'refuse', total: 3, awaited: 1, endedAt: expect.any(Number) }]);
-  });
+it('a change that no reconcile follows counts as lost, and that of a deleted object does not', async () => {
+  const { start, list, onDeleted } = experiments();
+  start('refuse');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(log).toEqual(['broken', `changed ${north}`, `changed ${south}`, 'repaired']);
+  onDeleted(north);
+  await vi.advanceTimersByTimeAsync(130_000);
+  expect(list()).toMatchObject([{ fault: 'refuse', total: 3, awaited: 1, endedAt: expect.any(Number) }]);
+});
 
-  it('a change whose reconcile fails is failed and not lost, at once if it is not retried', async () => {
-    const { start, list, onEntry } = experiments();
-    start('cut');
-    await vi.advanceTimersByTimeAsync(7_000);
-    onEntry(reconcile(north, 'tank', { failed: true, final: true }));
-    onEntry(reconcile(north, 'peers'));
-    expect(list()).toMatchObject([{ total: 3, awaited: 1, failed: 1 }]);
-    onEntry(reconcile(south, 'tank', { failed: true }));
-    await vi.advanceTimersByTimeAsync(130_000);
-    expect(list()).toMatchObject([{ awaited: 0, failed: 2, endedAt: expect.any(Number) }]);
-  });
+it('a change whose reconcile fails is failed and not lost, at once if it is not retried', async () => {
+  const { start, list, onEntry } = experiments();
+  start('cut');
+  await vi.advanceTimersByTimeAsync(7_000);
+  onEntry(reconcile(north, 'tank', { failed: true, final: true }));
+  onEntry(reconcile(north, 'peers'));
+  expect(list()).toMatchObject([{ total: 3, awaited: 1, failed: 1 }]);
+  onEntry(reconcile(south, 'tank', { failed: true }));
+  await vi.advanceTimersByTimeAsync(130_000);
+  expect(list()).toMatchObject([{ awaited: 0, failed: 2, endedAt: expect.any(Number) }]);
+});
 
-  it('the end of the system repairs the part, and nothing waits any longer', async () => {
-    const { start, list } = experiments();
-    start('cut', 30);
-    await vi.advanceTimersByTimeAsync(9_000);
-    expect(log.at(-1)).not.toBe('repaired');
-    ending.abort();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(log.at(-1)).toBe('repaired');
-    expect(list()).toMatchObject([{ seconds: 30, awaited: 3, endedAt: expect.any(Number) }]);
-    expect(vi.getTimerCount()).toBe(0);
-  });
+it('the end of the system repairs the part, and nothing waits any longer', async () => {
+  const { start, list } = experiments();
+  start('cut', 30);
+  await vi.advanceTimersByTimeAsync(9_000);
+  expect(log.at(-1)).not.toBe('repaired');
+  ending.abort();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(log.at(-1)).toBe('repaired');
+  expect(list()).toMatchObject([{ seconds: 30, awaited: 3, endedAt: expect.any(Number) }]);
+  expect(vi.getTimerCount()).toBe(0);
+});
 
-  it('the part is repaired although a change fails, and the next experiment can start', async () => {
-    const { start, list } = experiments();
-    touch = async () => {
-      throw new Error('forbidden');
-    };
-    start('cut');
-    expect(() => start('cut')).toThrow('an experiment is running');
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(log).toEqual(['broken', 'repaired']);
-    expect(list()).toMatchObject([{ problem: 'Error: forbidden' }]);
-    start('refuse');
-    expect(() => start('nothing')).toThrow('does not exist');
-  });
+it('the part is repaired although a change fails, and the next experiment can start', async () => {
+  const { start, list } = experiments();
+  touch = async () => {
+    throw new Error('forbidden');
+  };
+  start('cut');
+  expect(() => start('cut')).toThrow('an experiment is running');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(log).toEqual(['broken', 'repaired']);
+  expect(list()).toMatchObject([{ problem: 'Error: forbidden' }]);
+  start('refuse');
+  expect(() => start('nothing')).toThrow('does not exist');
 });

@@ -2,7 +2,7 @@
 
 import { diffLines, objectYaml, plannedYaml } from '@outrigger/cli/console/planned-yaml';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 const tank = {
@@ -15,49 +15,47 @@ const changed = (...fields: Parameters<typeof plannedYaml>[1]) =>
     .filter(({ mark }) => mark !== ' ')
     .map(({ mark, text }) => `${mark}${text}`);
 
-describe('the YAML of an object with its next write', () => {
-  it('the planned YAML has no managed fields, and no mark if nothing is written', () => {
-    const lines = plannedYaml(tank, []);
-    expect(lines.map(({ mark }) => mark)).toEqual(lines.map(() => ' '));
-    expect(lines.map(({ text }) => text).join('\n')).not.toContain('manager');
-  });
+it('the planned YAML has no managed fields, and no mark if nothing is written', () => {
+  const lines = plannedYaml(tank, []);
+  expect(lines.map(({ mark }) => mark)).toEqual(lines.map(() => ' '));
+  expect(lines.map(({ text }) => text).join('\n')).not.toContain('manager');
+});
 
-  it.each([
-    ['a value', { path: 'status.level', before: 3, after: 4 }, ['-  level: 3', '+  level: 4']],
-    ['a removed field', { path: 'status.level', before: 3 }, ['-  level: 3']],
-    ['a new field below a new one', { path: 'status.pump.state', after: 'on' }, ['+  pump:', '+    state: "on"']],
-    [
-      'a field of a condition',
-      { path: 'status.conditions[Ready].status', before: 'False', after: 'True' },
-      ['-      status: "False"', '+      status: "True"'],
-    ],
-    [
-      'a new condition',
-      { path: 'status.conditions[AtLevel].status', after: 'True' },
-      ['+    - type: AtLevel', '+      status: "True"'],
-    ],
-    ['a list', { path: 'status.valves', before: ['a', 'b'], after: ['a', 'c'] }, ['-    - b', '+    - c']],
-    ['a label', { path: 'metadata.labels.a.b/c.d', after: 'x' }, ['+    a.b/c.d: x']],
-    [
-      'a known label',
-      { path: 'metadata.labels.app.kubernetes.io/name', before: 'a', after: 'b' },
-      ['-    app.kubernetes.io/name: a', '+    app.kubernetes.io/name: b'],
-    ],
-    ['finalizers', { path: 'metadata.finalizers', after: ['x'] }, ['+  finalizers:', '+    - x']],
-  ])('the planned YAML marks the change of %s', (_, field, lines) => {
-    expect(changed(field)).toEqual(lines);
-  });
+it.each([
+  ['a value', { path: 'status.level', before: 3, after: 4 }, ['-  level: 3', '+  level: 4']],
+  ['a removed field', { path: 'status.level', before: 3 }, ['-  level: 3']],
+  ['a new field below a new one', { path: 'status.pump.state', after: 'on' }, ['+  pump:', '+    state: "on"']],
+  [
+    'a field of a condition',
+    { path: 'status.conditions[Ready].status', before: 'False', after: 'True' },
+    ['-      status: "False"', '+      status: "True"'],
+  ],
+  [
+    'a new condition',
+    { path: 'status.conditions[AtLevel].status', after: 'True' },
+    ['+    - type: AtLevel', '+      status: "True"'],
+  ],
+  ['a list', { path: 'status.valves', before: ['a', 'b'], after: ['a', 'c'] }, ['-    - b', '+    - c']],
+  ['a label', { path: 'metadata.labels.a.b/c.d', after: 'x' }, ['+    a.b/c.d: x']],
+  [
+    'a known label',
+    { path: 'metadata.labels.app.kubernetes.io/name', before: 'a', after: 'b' },
+    ['-    app.kubernetes.io/name: a', '+    app.kubernetes.io/name: b'],
+  ],
+  ['finalizers', { path: 'metadata.finalizers', after: ['x'] }, ['+  finalizers:', '+    - x']],
+])('the planned YAML marks the change of %s', (_, field, lines) => {
+  expect(changed(field)).toEqual(lines);
+});
 
-  it('the lines of the planned YAML without + are always the text before, and those without - the text after', () => {
-    const text = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 });
-    fc.assert(
-      fc.property(text, text, (before, after) => {
-        const lines = diffLines(before, after);
-        expect(lines.filter(({ mark }) => mark !== '+').map((one) => one.text)).toEqual(before);
-        expect(lines.filter(({ mark }) => mark !== '-').map((one) => one.text)).toEqual(after);
-      }),
-    );
-  });
+it('the lines of the planned YAML without + are always the text before, and those without - the text after', () => {
+  const text = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 });
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      const lines = diffLines(before, after);
+      expect(lines.filter(({ mark }) => mark !== '+').map((one) => one.text)).toEqual(before);
+      expect(lines.filter(({ mark }) => mark !== '-').map((one) => one.text)).toEqual(after);
+    }),
+  );
 });
 
 it('H6: text that turns the direction of a line is escaped in the YAML, which is the same document', () => {

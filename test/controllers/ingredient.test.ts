@@ -55,12 +55,10 @@ describe('the reconcile of an ingredient', () => {
   });
 });
 
-describe('the finalizing of an ingredient', () => {
-  it('I11: the finalizer of an ingredient is not done while the pantry does not have the portion back', async () => {
-    await ingredient.reconcile(salt, context());
-    const still: Holding = { location: 'Counter', measured: { amount: 1, unit: 'tbsp' } };
-    const clients = { ...createPantryClient(pantry.url), giveBack: async () => still };
-    const finalized = await ingredient.finalize?.(salt, testContext(ingredient, { clients }));
-    expect(finalized).toMatchObject({ reason: 'NotReturned', requeueAfterSeconds: expect.any(Number) });
-  });
+it('I11: the finalizer of an ingredient is not done while the pantry does not have the portion back', async () => {
+  await ingredient.reconcile(salt, context());
+  const still: Holding = { location: 'Counter', measured: { amount: 1, unit: 'tbsp' } };
+  const clients = { ...createPantryClient(pantry.url), giveBack: async () => still };
+  const finalized = await ingredient.finalize?.(salt, testContext(ingredient, { clients }));
+  expect(finalized).toMatchObject({ reason: 'NotReturned', requeueAfterSeconds: expect.any(Number) });
 });

@@ -165,14 +165,12 @@ function get404(name: (typeof names)[number]): string {
   return name === 'API server' ? '/apis/none/v1/things' : '/nothing';
 }
 
-describe('the proxy for an unverified cluster', () => {
-  it('the proxy for an unverified cluster refuses a web page that knows the secret path', async () => {
-    await using stack = new AsyncDisposableStack();
-    const proxy = await startUnverifiedProxy({ server: new URL('https://127.0.0.1:9') });
-    stack.defer(() => proxy.close());
-    for (const headers of ofPages) {
-      expect(await statusOf(proxy.url.href, `GET ${proxy.url.pathname}/api`, headers)).toBe(404);
-      expect(await statusOf(proxy.url.href, `GET ${proxy.url.pathname}/api`, { ...headers, ...upgrade })).toBe(404);
-    }
-  });
+it('the proxy for an unverified cluster refuses a web page that knows the secret path', async () => {
+  await using stack = new AsyncDisposableStack();
+  const proxy = await startUnverifiedProxy({ server: new URL('https://127.0.0.1:9') });
+  stack.defer(() => proxy.close());
+  for (const headers of ofPages) {
+    expect(await statusOf(proxy.url.href, `GET ${proxy.url.pathname}/api`, headers)).toBe(404);
+    expect(await statusOf(proxy.url.href, `GET ${proxy.url.pathname}/api`, { ...headers, ...upgrade })).toBe(404);
+  }
 });

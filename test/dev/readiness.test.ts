@@ -10,16 +10,14 @@ const observed = (observedGeneration: number, conditions: readonly object[]) =>
   object({ observedGeneration, conditions });
 const ready = (status: string) => [{ type: 'Ready', status, reason: 'R', message: 'm' }];
 
-describe('objectReadiness', () => {
-  it.each([
-    ['a missing object', undefined, false, 'NotFound'],
-    ['an object without a status', object(undefined), false, 'NotReconciled'],
-    ['an object that was Ready in an older generation', observed(1, ready('True')), false, 'NotObserved'],
-    ['an object that is not Ready', observed(2, ready('False')), false, 'R'],
-    ['an object that is Ready', observed(2, ready('True')), true, 'R'],
-  ])('objectReadiness of %s', (_, given, expected, reason) => {
-    expect(objectReadiness(given)).toMatchObject({ ready: expected, reason });
-  });
+it.each([
+  ['a missing object', undefined, false, 'NotFound'],
+  ['an object without a status', object(undefined), false, 'NotReconciled'],
+  ['an object that was Ready in an older generation', observed(1, ready('True')), false, 'NotObserved'],
+  ['an object that is not Ready', observed(2, ready('False')), false, 'R'],
+  ['an object that is Ready', observed(2, ready('True')), true, 'R'],
+])('objectReadiness of %s', (_, given, expected, reason) => {
+  expect(objectReadiness(given)).toMatchObject({ ready: expected, reason });
 });
 
 describe('objectReadiness of a kind with a status slice', () => {

@@ -1,5 +1,5 @@
 // TrackedObjects: which objects are known while lists of their collection begin, end and fail. No watch and no queue.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
 import {
   createTrackedObjects,
@@ -31,30 +31,28 @@ it('TrackedObjects separates objects of the same name by namespace', () => {
   expect([objects.get(a), objects.size()]).toEqual([undefined, 2]);
 });
 
-describe('TrackedObjects during a list', () => {
-  it('an object that a list did not show is returned as missing and forgotten', () => {
-    const objects = createTrackedObjects();
-    objects.put(a, tracked('1'));
-    objects.put(b, tracked('1'));
-    objects.beginListing();
-    expect(objects.get(a)).toEqual(tracked('1'));
-    objects.put(a, tracked('2'));
-    expect(objects.size()).toBe(2);
-    expect(objects.endListing()).toEqual([[b, tracked('1')]]);
-    expect([objects.get(a), objects.get(b)]).toEqual([tracked('2'), undefined]);
-  });
+it('an object that a list did not show is returned as missing and forgotten', () => {
+  const objects = createTrackedObjects();
+  objects.put(a, tracked('1'));
+  objects.put(b, tracked('1'));
+  objects.beginListing();
+  expect(objects.get(a)).toEqual(tracked('1'));
+  objects.put(a, tracked('2'));
+  expect(objects.size()).toBe(2);
+  expect(objects.endListing()).toEqual([[b, tracked('1')]]);
+  expect([objects.get(a), objects.get(b)]).toEqual([tracked('2'), undefined]);
+});
 
-  it('a list that failed removes no object, and the next list starts over', () => {
-    const objects = createTrackedObjects();
-    objects.put(a, tracked('1'));
-    objects.put(b, tracked('1'));
-    objects.beginListing();
-    objects.put(a, tracked('2'));
-    objects.beginListing();
-    expect([objects.get(a), objects.get(b), objects.size()]).toEqual([tracked('2'), tracked('1'), 2]);
-    objects.put(b, tracked('3'));
-    expect(objects.endListing()).toEqual([[a, tracked('2')]]);
-  });
+it('a list that failed removes no object, and the next list starts over', () => {
+  const objects = createTrackedObjects();
+  objects.put(a, tracked('1'));
+  objects.put(b, tracked('1'));
+  objects.beginListing();
+  objects.put(a, tracked('2'));
+  objects.beginListing();
+  expect([objects.get(a), objects.get(b), objects.size()]).toEqual([tracked('2'), tracked('1'), 2]);
+  objects.put(b, tracked('3'));
+  expect(objects.endListing()).toEqual([[a, tracked('2')]]);
 });
 
 // Control T143.

@@ -1,7 +1,7 @@
 // One watch loop on the embedded API server: which keys it sends after lists and broken streams, and how it handles its
 // own failure. Checkpoints are watch-loop-checkpoint.test.ts, kinds that do not exist watch-loop-definitions.test.ts, the
 // process is test/watcher/main.test.ts.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { childOf, parts, pots, watchLoopFixture } from './watch-loop-harness.ts';
 
 const { expireWindow, follow, put, remove, versionNow } = watchLoopFixture();
@@ -23,49 +23,47 @@ it('a watch loop without a checkpoint sends listed objects at low priority, in o
   await at.until(() => at.loop.objects() === 1);
 });
 
-describe('a watch loop whose stream was broken', () => {
-  it('a watch loop forwards the changes since its stream broke once, and nothing else', async () => {
-    await put('still');
-    const at = follow(pots);
-    await at.until(() => at.lists().length === 1);
-    at.block();
-    await put('fresh');
-    at.unblock();
-    await at.until(() => at.on('pot.fifo').length > 0);
-    expect(at.on('pot.fifo')).toEqual(['fresh']);
-    expect(at.lists()).toHaveLength(1);
-  });
+it('a watch loop forwards the changes since its stream broke once, and nothing else', async () => {
+  await put('still');
+  const at = follow(pots);
+  await at.until(() => at.lists().length === 1);
+  at.block();
+  await put('fresh');
+  at.unblock();
+  await at.until(() => at.on('pot.fifo').length > 0);
+  expect(at.on('pot.fifo')).toEqual(['fresh']);
+  expect(at.lists()).toHaveLength(1);
+});
 
-  it('a watch loop forwards the created, changed and deleted objects of a repeated list', async () => {
-    for (const name of ['still', 'changed', 'gone']) await put(name);
-    const at = follow(pots);
-    await at.until(() => at.lists().length === 1);
-    at.block();
-    await put('new');
-    await put('changed', '2');
-    await remove('gone');
-    expireWindow();
-    at.unblock();
-    await at.until(() => at.on('pot.fifo').length === 3);
-    expect(new Set(at.on('pot.fifo'))).toEqual(new Set(['new', 'changed', 'gone']));
-    expect(at.lists().at(-1)).toMatchObject({ mode: 'relist', objects: 3, gone: 1 });
-    await at.caughtUpWith(await versionNow());
-  });
+it('a watch loop forwards the created, changed and deleted objects of a repeated list', async () => {
+  for (const name of ['still', 'changed', 'gone']) await put(name);
+  const at = follow(pots);
+  await at.until(() => at.lists().length === 1);
+  at.block();
+  await put('new');
+  await put('changed', '2');
+  await remove('gone');
+  expireWindow();
+  at.unblock();
+  await at.until(() => at.on('pot.fifo').length === 3);
+  expect(new Set(at.on('pot.fifo'))).toEqual(new Set(['new', 'changed', 'gone']));
+  expect(at.lists().at(-1)).toMatchObject({ mode: 'relist', objects: 3, gone: 1 });
+  await at.caughtUpWith(await versionNow());
+});
 
-  it('a repeated list forwards the owner of a deleted child and both owners of a moved one', async () => {
-    await put('gone', '1', childOf('soup'));
-    await put('moved', '1', childOf('stew'));
-    await put('still', '1', childOf('bread'));
-    const at = follow(parts);
-    await at.until(() => at.lists().length === 1);
-    at.block();
-    await remove('gone');
-    await put('moved', '1', childOf('roast'));
-    expireWindow();
-    at.unblock();
-    await at.until(() => at.on('dish.fifo').length === 3);
-    expect(new Set(at.on('dish.fifo'))).toEqual(new Set(['soup', 'stew', 'roast']));
-  });
+it('a repeated list forwards the owner of a deleted child and both owners of a moved one', async () => {
+  await put('gone', '1', childOf('soup'));
+  await put('moved', '1', childOf('stew'));
+  await put('still', '1', childOf('bread'));
+  const at = follow(parts);
+  await at.until(() => at.lists().length === 1);
+  at.block();
+  await remove('gone');
+  await put('moved', '1', childOf('roast'));
+  expireWindow();
+  at.unblock();
+  await at.until(() => at.on('dish.fifo').length === 3);
+  expect(new Set(at.on('dish.fifo'))).toEqual(new Set(['soup', 'stew', 'roast']));
 });
 
 it('a watch loop that fails restarts from its checkpoint, and the restart is counted', async () => {

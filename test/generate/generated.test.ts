@@ -1,6 +1,6 @@
 // Generated CRDs as cases for any API server: it accepts them, and a schema accepts and rejects the same values there
 // as in zod.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
@@ -56,53 +56,51 @@ async function dryRunCreate(kind: AnyCustomKind, spec: unknown): Promise<unknown
   }
 }
 
-describe('a generated schema', () => {
-  it.each(
-    schemaRows.map((row, n) => ({ ...row, field: `f${n}` })),
-  )('a generated schema of $what accepts and rejects the same values as zod', async ({
-    schema,
-    field,
-    accepts,
-    rejects,
-  }) => {
-    for (const value of accepts) {
-      const parsed = schema.safeParse(value);
-      expect(parsed, `zod: ${JSON.stringify(value)}`).toMatchObject({ success: true });
-      expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toEqual({ [field]: parsed.data });
-    }
-    for (const value of rejects) {
-      expect(schema.safeParse(value).success, `zod: ${JSON.stringify(value)}`).toBe(false);
-      expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toBeInstanceOf(Error);
-    }
-  });
+it.each(
+  schemaRows.map((row, n) => ({ ...row, field: `f${n}` })),
+)('a generated schema of $what accepts and rejects the same values as zod', async ({
+  schema,
+  field,
+  accepts,
+  rejects,
+}) => {
+  for (const value of accepts) {
+    const parsed = schema.safeParse(value);
+    expect(parsed, `zod: ${JSON.stringify(value)}`).toMatchObject({ success: true });
+    expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toEqual({ [field]: parsed.data });
+  }
+  for (const value of rejects) {
+    expect(schema.safeParse(value).success, `zod: ${JSON.stringify(value)}`).toBe(false);
+    expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toBeInstanceOf(Error);
+  }
+});
 
-  it('a new rule for names refuses new objects, and no change of an existing one', async () => {
-    const kind = kindOf('Named', z.object({}));
-    await define(kind);
-    await untilEstablished(client, `${kind.plural}.${group}`);
-    const { apiVersion } = kind;
-    const body = { apiVersion, kind: 'Named', metadata: { name: 'long', finalizers: ['example.com/stays'] } };
-    await client.request({ method: 'POST', path: collectionPath(kind, 'default'), body });
-    const nameRule = { rule: 'size(self.metadata.name) < 3', message: 'too long' };
-    const ruled = crdOf(defineKind({ group, version: 'v1', kind: 'Named', spec: z.object({}), ...noStatus, nameRule }));
-    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-    const contentType = 'application/merge-patch+json';
-    await client.request({ method: 'PATCH', path: `${path}/nameds.${group}`, contentType, body: ruled });
-    await expect.poll(() => dryRunCreate(kind, {}).catch(String), { timeout: 15_000 }).toBeInstanceOf(Error);
-    const release = { metadata: { finalizers: null } };
-    await client.request({
-      method: 'PATCH',
-      path: `${collectionPath(kind, 'default')}/long`,
-      contentType,
-      body: release,
-    });
+it('a new rule for names refuses new objects, and no change of an existing one', async () => {
+  const kind = kindOf('Named', z.object({}));
+  await define(kind);
+  await untilEstablished(client, `${kind.plural}.${group}`);
+  const { apiVersion } = kind;
+  const body = { apiVersion, kind: 'Named', metadata: { name: 'long', finalizers: ['example.com/stays'] } };
+  await client.request({ method: 'POST', path: collectionPath(kind, 'default'), body });
+  const nameRule = { rule: 'size(self.metadata.name) < 3', message: 'too long' };
+  const ruled = crdOf(defineKind({ group, version: 'v1', kind: 'Named', spec: z.object({}), ...noStatus, nameRule }));
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const contentType = 'application/merge-patch+json';
+  await client.request({ method: 'PATCH', path: `${path}/nameds.${group}`, contentType, body: ruled });
+  await expect.poll(() => dryRunCreate(kind, {}).catch(String), { timeout: 15_000 }).toBeInstanceOf(Error);
+  const release = { metadata: { finalizers: null } };
+  await client.request({
+    method: 'PATCH',
+    path: `${collectionPath(kind, 'default')}/long`,
+    contentType,
+    body: release,
   });
+});
 
-  it('a generated schema with a required field requires spec', async () => {
-    expect(String(await dryRunCreate(strict, undefined))).toContain('spec: Required value');
-  });
+it('a generated schema with a required field requires spec', async () => {
+  expect(String(await dryRunCreate(strict, undefined))).toContain('spec: Required value');
+});
 
-  it('a generated schema without required fields defaults a missing spec to an object', async () => {
-    expect(await dryRunCreate(everyRow, undefined)).toEqual({});
-  });
+it('a generated schema without required fields defaults a missing spec to an object', async () => {
+  expect(await dryRunCreate(everyRow, undefined)).toEqual({});
 });

@@ -130,21 +130,19 @@ describe('the watch list', () => {
   });
 });
 
-describe('a kind without a controller', () => {
-  it('a kind without a controller has a CRD, and no watch, permission or queue', () => {
-    const alone = defineKind({
-      ...{ group: 'orchard.example.com', version: 'v1', kind: 'Stone' },
-      ...{ spec: z.object({}), status: z.object({}), conditions: [] },
-    });
-    const before = generatedFiles(fixtureRegistry);
-    const after = new Map(generatedFiles(fixtureRegistry, [alone]));
-    const definition = 'crd-stones.orchard.example.com.yaml';
-    expect(after.get(definition)).toContain('kind: Stone');
-    expect(after.get(definition)).not.toContain('name: Ready');
-    expect(before.get('crd-trees.orchard.example.com.yaml')).toContain('name: Ready');
-    after.delete(definition);
-    expect([...after]).toEqual([...before]);
+it('a kind without a controller has a CRD, and no watch, permission or queue', () => {
+  const alone = defineKind({
+    ...{ group: 'orchard.example.com', version: 'v1', kind: 'Stone' },
+    ...{ spec: z.object({}), status: z.object({}), conditions: [] },
   });
+  const before = generatedFiles(fixtureRegistry);
+  const after = new Map(generatedFiles(fixtureRegistry, [alone]));
+  const definition = 'crd-stones.orchard.example.com.yaml';
+  expect(after.get(definition)).toContain('kind: Stone');
+  expect(after.get(definition)).not.toContain('name: Ready');
+  expect(before.get('crd-trees.orchard.example.com.yaml')).toContain('name: Ready');
+  after.delete(definition);
+  expect([...after]).toEqual([...before]);
 });
 
 describe('the roles', () => {

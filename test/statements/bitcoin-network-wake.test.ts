@@ -61,18 +61,16 @@ describe('the watcher and a network’s Pod', () => {
   });
 });
 
-describe('the resync and BitcoinNetwork', () => {
-  it('B25: a pod that turned ready while no watcher ran is so in the status', async () => {
-    await bitcoin.network(name);
-    await system.reconcile(networks, name);
-    await bitcoin.pod(name, 0, { ip: '10.1.0.1', ready: false });
-    await system.reconcile(networks, name);
-    await bitcoin.report(`${set}-0`, { ip: '10.1.0.1' });
-    await system.deliver();
-    expect(isNode(await bitcoin.nodes(name), { ready: false })).toBe(true);
-    // One whole period: every object has been reconciled once.
-    await system.tick();
-    await system.pass(600);
-    expect(isNode(await bitcoin.nodes(name), { ready: true })).toBe(true);
-  });
+it('B25: a pod that turned ready while no watcher ran is so in the status', async () => {
+  await bitcoin.network(name);
+  await system.reconcile(networks, name);
+  await bitcoin.pod(name, 0, { ip: '10.1.0.1', ready: false });
+  await system.reconcile(networks, name);
+  await bitcoin.report(`${set}-0`, { ip: '10.1.0.1' });
+  await system.deliver();
+  expect(isNode(await bitcoin.nodes(name), { ready: false })).toBe(true);
+  // One whole period: every object has been reconciled once.
+  await system.tick();
+  await system.pass(600);
+  expect(isNode(await bitcoin.nodes(name), { ready: true })).toBe(true);
 });

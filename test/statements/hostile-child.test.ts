@@ -60,34 +60,32 @@ const refused = async (change: Promise<unknown>): Promise<ApiError> => {
   return thrown;
 };
 
-describe('a Deployment', () => {
-  it.each([
-    foo,
-    proxy,
-  ])("$id: of a $owner.kind, created again with another immutable selector, is left alone, and the status has the API server's error", async (family) => {
-    const { by, it: live } = await made(family, Deployment);
-    const { name, labels, annotations } = live.metadata;
-    await system.delete(Deployment, name);
-    const others = { app: 'other' };
-    const content = {
-      spec: {
-        selector: { matchLabels: others },
-        template: { metadata: { labels: others }, spec: { containers: [{ name: 'c', image: 'i' }] } },
-      },
-    };
-    const ownerReferences = [referenceTo(by, family.owner, true)];
-    await system.put(Deployment, name, content, { labels, annotations, ownerReferences });
-    const theirs = Deployment.read(await system.read(Deployment, name));
-    await system.reconcile(family.owner, 'a');
-    expect(Deployment.read(await system.read(Deployment, name)).spec).toEqual(theirs.spec);
-    const said = conditionOf(await system.read(family.owner, 'a'), 'DeploymentAvailable');
-    expect(said).toMatchObject({ status: 'False', reason: 'ChildRefused' });
-    expect(said?.message).toContain('field is immutable');
-    await system.delete(Deployment, name);
-    await system.pass(60);
-    expect((await childOf(Deployment, by)).metadata.name).toBe(name);
-    expect(conditionOf(await system.read(family.owner, 'a'), 'DeploymentAvailable')?.reason).not.toBe('ChildRefused');
-  });
+it.each([
+  foo,
+  proxy,
+])("$id: of a $owner.kind, created again with another immutable selector, is left alone, and the status has the API server's error", async (family) => {
+  const { by, it: live } = await made(family, Deployment);
+  const { name, labels, annotations } = live.metadata;
+  await system.delete(Deployment, name);
+  const others = { app: 'other' };
+  const content = {
+    spec: {
+      selector: { matchLabels: others },
+      template: { metadata: { labels: others }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    },
+  };
+  const ownerReferences = [referenceTo(by, family.owner, true)];
+  await system.put(Deployment, name, content, { labels, annotations, ownerReferences });
+  const theirs = Deployment.read(await system.read(Deployment, name));
+  await system.reconcile(family.owner, 'a');
+  expect(Deployment.read(await system.read(Deployment, name)).spec).toEqual(theirs.spec);
+  const said = conditionOf(await system.read(family.owner, 'a'), 'DeploymentAvailable');
+  expect(said).toMatchObject({ status: 'False', reason: 'ChildRefused' });
+  expect(said?.message).toContain('field is immutable');
+  await system.delete(Deployment, name);
+  await system.pass(60);
+  expect((await childOf(Deployment, by)).metadata.name).toBe(name);
+  expect(conditionOf(await system.read(family.owner, 'a'), 'DeploymentAvailable')?.reason).not.toBe('ChildRefused');
 });
 
 describe('the ConfigMap of a MemcachedProxy', () => {

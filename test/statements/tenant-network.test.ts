@@ -60,25 +60,23 @@ describe('TenantNetwork', () => {
   });
 });
 
-describe('a controller with finalize and a selector', () => {
-  it('leaving the selection runs finalize until it is done, and then removes the finalizer and the mark', async () => {
-    let isDone = false;
-    const controller = Namespace.controller('closing', {
-      selector: { matchLabels: { tenant: 'true' } },
-      reconcile: async () => undefined,
-      finalize: async () => (isDone ? 'done' : { requeueAfterSeconds: 5, reason: 'Closing' }),
-    });
-    await run(controller);
-    expect((await read())?.metadata.finalizers).toContain('outrigger.dev/closing');
-    await labelled({});
-    expect((await run(controller)).outcome).toEqual({ type: 'done', requeueAfterSeconds: 5 });
-    expect((await read())?.metadata.finalizers).toContain('outrigger.dev/closing');
-    isDone = true;
-    await run(controller);
-    const { finalizers = [], labels = {} } = (await read())?.metadata ?? {};
-    expect(finalizers).not.toContain('outrigger.dev/closing');
-    expect(Object.keys(labels)).not.toContain('outrigger.dev/managed-by-closing');
+it('leaving the selection runs finalize until it is done, and then removes the finalizer and the mark', async () => {
+  let isDone = false;
+  const controller = Namespace.controller('closing', {
+    selector: { matchLabels: { tenant: 'true' } },
+    reconcile: async () => undefined,
+    finalize: async () => (isDone ? 'done' : { requeueAfterSeconds: 5, reason: 'Closing' }),
   });
+  await run(controller);
+  expect((await read())?.metadata.finalizers).toContain('outrigger.dev/closing');
+  await labelled({});
+  expect((await run(controller)).outcome).toEqual({ type: 'done', requeueAfterSeconds: 5 });
+  expect((await read())?.metadata.finalizers).toContain('outrigger.dev/closing');
+  isDone = true;
+  await run(controller);
+  const { finalizers = [], labels = {} } = (await read())?.metadata ?? {};
+  expect(finalizers).not.toContain('outrigger.dev/closing');
+  expect(Object.keys(labels)).not.toContain('outrigger.dev/managed-by-closing');
 });
 
 describe('a controller on Deployments', () => {

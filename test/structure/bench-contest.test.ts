@@ -43,44 +43,40 @@ const about = { figure: 'f2', what: 'edit to status', unit: 'ms', goals: [] };
 const row = async () =>
   compare(about, await measureContestants([good, unbuilt, silent, absent, mortal], 'ping', measure, options), Number);
 
-describe('a peer with long runs', () => {
-  it('a peer with long runs is measured once, the others as often as requested', async () => {
-    const sleepy = async ({ name }: Entrant) => {
-      if (name === 'unhurried') await new Promise((resolve) => setTimeout(resolve, 300));
-      return 1;
-    };
-    const unhurried = { ...good, name: 'unhurried' };
-    const outcomes = await measureContestants([good, unhurried], 'ping', sleepy, { ...options, longMilliseconds: 200 });
-    expect(outcomes.map(({ name, runs }) => [name, runs.length])).toEqual([
-      ['ours', 2],
-      ['unhurried', 1],
-    ]);
-  });
+it('a peer with long runs is measured once, the others as often as requested', async () => {
+  const sleepy = async ({ name }: Entrant) => {
+    if (name === 'unhurried') await new Promise((resolve) => setTimeout(resolve, 300));
+    return 1;
+  };
+  const unhurried = { ...good, name: 'unhurried' };
+  const outcomes = await measureContestants([good, unhurried], 'ping', sleepy, { ...options, longMilliseconds: 200 });
+  expect(outcomes.map(({ name, runs }) => [name, runs.length])).toEqual([
+    ['ours', 2],
+    ['unhurried', 1],
+  ]);
 });
 
-describe('a peer that fails', () => {
-  it('a peer that fails to build, to start or during its run shows the last line of its error in its column, and the others are measured', async () => {
-    const { comparisons = [], failed } = await row();
-    expect(comparisons.map(({ name, failure }) => [name, failure])).toEqual([
-      ['ours', undefined],
-      ['unbuilt', 'main.go:3: undefined: x'],
-      ['silent', 'no module named kopf'],
-      ['absent', 'spawn /nowhere/kopf ENOENT'],
-      ['mortal', 'out of memory'],
-    ]);
-    expect(comparisons.map(({ spread }) => spread?.median)).toEqual([1, undefined, undefined, undefined, undefined]);
-    expect(failed).toBe(true);
-  });
+it('a peer that fails to build, to start or during its run shows the last line of its error in its column, and the others are measured', async () => {
+  const { comparisons = [], failed } = await row();
+  expect(comparisons.map(({ name, failure }) => [name, failure])).toEqual([
+    ['ours', undefined],
+    ['unbuilt', 'main.go:3: undefined: x'],
+    ['silent', 'no module named kopf'],
+    ['absent', 'spawn /nowhere/kopf ENOENT'],
+    ['mortal', 'out of memory'],
+  ]);
+  expect(comparisons.map(({ spread }) => spread?.median)).toEqual([1, undefined, undefined, undefined, undefined]);
+  expect(failed).toBe(true);
+});
 
-  it('a peer that fails makes the run fail, and is in the document', async () => {
-    const rows = [await row()];
-    const figure = { name: 'f2', seconds: 1, measure: () => Promise.resolve(rows) };
-    expect(await measureAll([figure], options)).toEqual({ rows, failed: true });
-    const text = render({ f2: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
-    expect(text).toContain(
-      '| unbuilt | main.go:3: undefined: x | - |\n| silent | no module named kopf | - |\n| absent | spawn /nowhere/kopf ENOENT | - |',
-    );
-  });
+it('a peer that fails makes the run fail, and is in the document', async () => {
+  const rows = [await row()];
+  const figure = { name: 'f2', seconds: 1, measure: () => Promise.resolve(rows) };
+  expect(await measureAll([figure], options)).toEqual({ rows, failed: true });
+  const text = render({ f2: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
+  expect(text).toContain(
+    '| unbuilt | main.go:3: undefined: x | - |\n| silent | no module named kopf | - |\n| absent | spawn /nowhere/kopf ENOENT | - |',
+  );
 });
 
 describe('the document', () => {
@@ -107,32 +103,28 @@ describe('the document', () => {
   });
 });
 
-describe('a measured program', () => {
-  it('a measured program ends with the bench, even if the bench is killed', async () => {
-    const module = JSON.stringify(new URL('../../bench/child-process.ts', import.meta.url).href);
-    const script = `const { startGuarded } = await import(${module}); console.log(startGuarded('sleep', ['600'], { env: process.env }).pid);`;
-    const bench = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [line] = await once(createInterface(bench.stdout), 'line');
-    process.kill(Number(line), 0);
-    bench.kill('SIGKILL');
-    await vi.waitFor(() => expect(() => process.kill(Number(line), 0)).toThrow('ESRCH'), 30_000);
+it('a measured program ends with the bench, even if the bench is killed', async () => {
+  const module = JSON.stringify(new URL('../../bench/child-process.ts', import.meta.url).href);
+  const script = `const { startGuarded } = await import(${module}); console.log(startGuarded('sleep', ['600'], { env: process.env }).pid);`;
+  const bench = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
+  const [line] = await once(createInterface(bench.stdout), 'line');
+  process.kill(Number(line), 0);
+  bench.kill('SIGKILL');
+  await vi.waitFor(() => expect(() => process.kill(Number(line), 0)).toThrow('ESRCH'), 30_000);
 });
 
-describe('a figure that hangs', () => {
-  it('a figure that hangs is reported as such, and the others are measured', async () => {
-    const hanging = { name: 'f1', seconds: 1, measure: () => new Promise<never>(() => undefined) };
-    const rows = [{ figure: 'f4', what: 'requests', ours: '1', goal: '-' }];
-    const counted = { name: 'f4', seconds: 1, measure: () => Promise.resolve(rows) };
-    const measured = await measureAll([hanging, counted], { ...options, longestMs: 50 });
-    expect(measured.rows.map(({ figure, ours }) => [figure, ours])).toEqual([
-      ['f1', 'timeout after 1 s'],
-      ['f4', '1'],
-    ]);
-    expect(measured.failed).toBe(true);
-  });
+it('a figure that hangs is reported as such, and the others are measured', async () => {
+  const hanging = { name: 'f1', seconds: 1, measure: () => new Promise<never>(() => undefined) };
+  const rows = [{ figure: 'f4', what: 'requests', ours: '1', goal: '-' }];
+  const counted = { name: 'f4', seconds: 1, measure: () => Promise.resolve(rows) };
+  const measured = await measureAll([hanging, counted], { ...options, longestMs: 50 });
+  expect(measured.rows.map(({ figure, ours }) => [figure, ours])).toEqual([
+    ['f1', 'timeout after 1 s'],
+    ['f4', '1'],
+  ]);
+  expect(measured.failed).toBe(true);
 });
 
 describe('a goal', () => {
@@ -168,13 +160,11 @@ describe('a goal', () => {
   });
 });
 
-describe('a figure of ever more objects', () => {
-  it('a figure by number of objects has a column for its growth and no ratios', () => {
-    const row8 = { figure: 'f8', what: 'edit to status', ours: '20 ms', goal: '<= 1.25 x', met: true };
-    const some = (name: string, median: number) => ({ name, unit: 'ms', spread: { median, least: 1, most: 40 } });
-    const rows = [{ ...row8, comparisons: [some('10 objects', 20), some('100 objects', 10)], growth: '0.50' }];
-    const text = render({ f8: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
-    expect(text).toContain('**edit to status**. Growth: 0.50. Goal: <= 1.25 x; met.');
-    expect(text).toContain('| **Outrigger** | 20 ms |\n| 100 objects | 10 ms (1.0-40) |');
-  });
+it('a figure by number of objects has a column for its growth and no ratios', () => {
+  const row8 = { figure: 'f8', what: 'edit to status', ours: '20 ms', goal: '<= 1.25 x', met: true };
+  const some = (name: string, median: number) => ({ name, unit: 'ms', spread: { median, least: 1, most: 40 } });
+  const rows = [{ ...row8, comparisons: [some('10 objects', 20), some('100 objects', 10)], growth: '0.50' }];
+  const text = render({ f8: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
+  expect(text).toContain('**edit to status**. Growth: 0.50. Goal: <= 1.25 x; met.');
+  expect(text).toContain('| **Outrigger** | 20 ms |\n| 100 objects | 10 ms (1.0-40) |');
 });

@@ -2,7 +2,7 @@
 // read by the program that it is for, and other blocks are run or made by a test that is named here. Commands are held by
 // documented.test.ts.
 import { globSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { parseCheckpoint } from '../../src/checkpoint/document.ts';
 import { parseEntry } from '../../src/clusters/registry/entry.ts';
@@ -113,36 +113,33 @@ function accepted(parsed: { readonly type: string }): void {
   expect(parsed.type).toBe('read');
 }
 
-describe('the code blocks of the documents', () => {
-  it('every language is commands, a diagram, or one that something holds', () => {
-    expect(blocks.length).toBeGreaterThan(100);
-    const unknown = blocks.filter(
-      (block) => !['sh', 'ts', 'json'].includes(block.language) && !isDiagram(block) && !isProven(block),
-    );
-    expect(unknown.map(({ file, language }) => `${file}: ${language}`)).toEqual([]);
-  });
+it('every language is commands, a diagram, or one that something holds', () => {
+  expect(blocks.length).toBeGreaterThan(100);
+  const unknown = blocks.filter(
+    (block) => !['sh', 'ts', 'json'].includes(block.language) && !isDiagram(block) && !isProven(block),
+  );
+  expect(unknown.map(({ file, language }) => `${file}: ${language}`)).toEqual([]);
+});
 
-  it('every block of TypeScript is a part of a compiled file, or of a page that a test runs', () => {
-    const loose = blocks
-      .filter((block) => block.language === 'ts' && !isProven(block))
-      .filter(({ text }) => !compiled.some((code) => code.includes(unindented(text))));
-    expect(loose.map(({ file, text }) => `${file}: ${text.slice(0, 80)}`)).toEqual([]);
-  });
+it('every block of TypeScript is a part of a compiled file, or of a page that a test runs', () => {
+  const loose = blocks
+    .filter((block) => block.language === 'ts' && !isProven(block))
+    .filter(({ text }) => !compiled.some((code) => code.includes(unindented(text))));
+  expect(loose.map(({ file, text }) => `${file}: ${text.slice(0, 80)}`)).toEqual([]);
+});
 
-  it.each(blocks.filter(({ language }) => language === 'json'))('$file: $text is read by its reader', (block) => {
-    const read = readers[block.file];
-    expect(read, block.file).toBeDefined();
-    expect(() => read?.(block.text)).not.toThrow();
-  });
+it.each(blocks.filter(({ language }) => language === 'json'))('$file: $text is read by its reader', (block) => {
+  const read = readers[block.file];
+  expect(read, block.file).toBeDefined();
+  expect(() => read?.(block.text)).not.toThrow();
+});
 
-  it('the tests that are named here have the pages that they hold', () => {
-    for (const { file, test, shows } of provenBy)
-      expect(readFileSync(test, 'utf8'), `${file}: ${test}`).toContain(shows);
-    const unused = provenBy.filter(
-      (one) => !blocks.some((block) => block.file === one.file && block.language === one.language),
-    );
-    expect(unused).toEqual([]);
-  });
+it('the tests that are named here have the pages that they hold', () => {
+  for (const { file, test, shows } of provenBy) expect(readFileSync(test, 'utf8'), `${file}: ${test}`).toContain(shows);
+  const unused = provenBy.filter(
+    (one) => !blocks.some((block) => block.file === one.file && block.language === one.language),
+  );
+  expect(unused).toEqual([]);
 });
 
 /** The way of a change, drawn with lines. */

@@ -76,82 +76,80 @@ const unpruned = List.controller('unpruned', {
 });
 const firstByName = new Map<string, Entries>();
 
-describe('a controller that is wrong', () => {
-  it.each<[string, ReturnType<typeof List.controller>, RegExp]>([
-    [
-      'a child that is not deleted when its entry is removed',
-      unpruned,
-      /^after List one was changed from sample 1 to sample 2, ConfigMap\/one-b is \{.* instead of absent\. What to change: .* let applyAll delete/,
-    ],
-    [
-      'the first spec, which is kept in the status',
-      List.controller('first-in-status', {
-        owns: [ConfigMap],
-        async reconcile({ metadata: { name }, spec, status }, { applyAll }): Promise<ResultOf<typeof List>> {
-          const first = status?.first ?? spec.entries;
-          await applyAll(ConfigMap, childrenOf(name, first));
-          return { status: { first }, conditions: written };
-        },
-      }),
-      /^after List one was changed from sample 1 to sample 2, ConfigMap\/one-a\.owned\.data\.text is "1" instead of "3"\. What to change: .* keep nothing of an earlier spec/,
-    ],
-    [
-      'the first spec of a name, which is kept in the module',
-      List.controller('first-in-module', {
-        owns: [ConfigMap],
-        async reconcile({ metadata: { name }, spec }, { applyAll }): Promise<ResultOf<typeof List>> {
-          const first = firstByName.get(name) ?? spec.entries;
-          firstByName.set(name, first);
-          await applyAll(ConfigMap, childrenOf(name, first));
-          return { status: {}, conditions: written };
-        },
-      }),
-      /^sample 1 and sample 2 differ, but their children and status are the same for List one\. What to change: .* keep nothing of an earlier spec/,
-    ],
-    [
-      'a spec whose only effect may be in a value that varies',
-      List.controller('varying', {
-        owns: [Secret],
-        async reconcile({ metadata: { name } }, { get, apply }): Promise<ResultOf<typeof List>> {
-          const token = (await get(Secret, { name }))?.data?.token ?? randomBytes(8).toString('base64');
-          await apply(Secret, { metadata: { name }, data: { token } });
-          return { status: {}, conditions: written };
-        },
-      }),
-      /^sample 1 and sample 2 differ, but their children and status are the same for List one, apart from what varies between two runs of a sample, such as Secret\/one\.owned\.data\.token\. What/,
-    ],
-    [
-      'a condition of an earlier spec',
-      List.controller('stale-condition', {
-        owns: [ConfigMap],
-        async reconcile({ metadata: { name }, spec, conditions }, { applyAll }): Promise<ResultOf<typeof List>> {
-          await applyAll(ConfigMap, childrenOf(name, spec.entries));
-          const wasLong = conditions?.some(({ type, status }) => type === 'Long' && status === 'True') === true;
-          const isLong = wasLong || Object.keys(spec.entries).length > 1;
-          return { status: {}, conditions: { Written: ok('Written'), Long: isLong ? ok('Long') : notOk('Short') } };
-        },
-      }),
-      /^after List one was changed from sample 1 to sample 2, List\/one\.conditions\.(Long|Ready) is "True" instead of "False"/,
-    ],
-  ])('%s is caught by a change of the spec, with the object, the child and the field', async (_, controller, message) => {
-    const { failed } = await resultsOf(controller, { samples }, changed);
-    expect(failed).toEqual({ [both]: expect.stringMatching(message) });
-  });
+it.each<[string, ReturnType<typeof List.controller>, RegExp]>([
+  [
+    'a child that is not deleted when its entry is removed',
+    unpruned,
+    /^after List one was changed from sample 1 to sample 2, ConfigMap\/one-b is \{.* instead of absent\. What to change: .* let applyAll delete/,
+  ],
+  [
+    'the first spec, which is kept in the status',
+    List.controller('first-in-status', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name }, spec, status }, { applyAll }): Promise<ResultOf<typeof List>> {
+        const first = status?.first ?? spec.entries;
+        await applyAll(ConfigMap, childrenOf(name, first));
+        return { status: { first }, conditions: written };
+      },
+    }),
+    /^after List one was changed from sample 1 to sample 2, ConfigMap\/one-a\.owned\.data\.text is "1" instead of "3"\. What to change: .* keep nothing of an earlier spec/,
+  ],
+  [
+    'the first spec of a name, which is kept in the module',
+    List.controller('first-in-module', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name }, spec }, { applyAll }): Promise<ResultOf<typeof List>> {
+        const first = firstByName.get(name) ?? spec.entries;
+        firstByName.set(name, first);
+        await applyAll(ConfigMap, childrenOf(name, first));
+        return { status: {}, conditions: written };
+      },
+    }),
+    /^sample 1 and sample 2 differ, but their children and status are the same for List one\. What to change: .* keep nothing of an earlier spec/,
+  ],
+  [
+    'a spec whose only effect may be in a value that varies',
+    List.controller('varying', {
+      owns: [Secret],
+      async reconcile({ metadata: { name } }, { get, apply }): Promise<ResultOf<typeof List>> {
+        const token = (await get(Secret, { name }))?.data?.token ?? randomBytes(8).toString('base64');
+        await apply(Secret, { metadata: { name }, data: { token } });
+        return { status: {}, conditions: written };
+      },
+    }),
+    /^sample 1 and sample 2 differ, but their children and status are the same for List one, apart from what varies between two runs of a sample, such as Secret\/one\.owned\.data\.token\. What/,
+  ],
+  [
+    'a condition of an earlier spec',
+    List.controller('stale-condition', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name }, spec, conditions }, { applyAll }): Promise<ResultOf<typeof List>> {
+        await applyAll(ConfigMap, childrenOf(name, spec.entries));
+        const wasLong = conditions?.some(({ type, status }) => type === 'Long' && status === 'True') === true;
+        const isLong = wasLong || Object.keys(spec.entries).length > 1;
+        return { status: {}, conditions: { Written: ok('Written'), Long: isLong ? ok('Long') : notOk('Short') } };
+      },
+    }),
+    /^after List one was changed from sample 1 to sample 2, List\/one\.conditions\.(Long|Ready) is "True" instead of "False"/,
+  ],
+])('%s is caught by a change of the spec, with the object, the child and the field', async (_, controller, message) => {
+  const { failed } = await resultsOf(controller, { samples }, changed);
+  expect(failed).toEqual({ [both]: expect.stringMatching(message) });
+});
 
-  it('a TerminalError of every reconcile fails one of the checks that need a converged object, unless it is declared', async () => {
-    const hopeless = List.controller('hopeless', {
-      reconcile: () => Promise.reject(new TerminalError('never')),
-    });
-    const { failed, skipped } = await resultsOf(hopeless, { samples: samples.slice(0, 1) });
-    const messages = Object.values(failed).filter((one) => !one.startsWith('call 1 of the reconcile'));
-    expect(messages).toEqual([expect.stringMatching(/^List one ends in a TerminalError: never\. What to change:/)]);
-    const [reported] = Object.keys(failed);
-    const asFirst = Object.values(skipped).filter((note) => note.endsWith(`it fails as this check does: ${reported}`));
-    expect(asFirst.length).toBeGreaterThan(10);
-    const declared = await resultsOf(hopeless, { samples, allowTerminalErrors: true });
-    expect(declared.failed).toEqual({});
-    expect(declared.skipped[both]).toMatch(/both may end in a TerminalError$/);
+it('a TerminalError of every reconcile fails one of the checks that need a converged object, unless it is declared', async () => {
+  const hopeless = List.controller('hopeless', {
+    reconcile: () => Promise.reject(new TerminalError('never')),
   });
+  const { failed, skipped } = await resultsOf(hopeless, { samples: samples.slice(0, 1) });
+  const messages = Object.values(failed).filter((one) => !one.startsWith('call 1 of the reconcile'));
+  expect(messages).toEqual([expect.stringMatching(/^List one ends in a TerminalError: never\. What to change:/)]);
+  const [reported] = Object.keys(failed);
+  const asFirst = Object.values(skipped).filter((note) => note.endsWith(`it fails as this check does: ${reported}`));
+  expect(asFirst.length).toBeGreaterThan(10);
+  const declared = await resultsOf(hopeless, { samples, allowTerminalErrors: true });
+  expect(declared.failed).toEqual({});
+  expect(declared.skipped[both]).toMatch(/both may end in a TerminalError$/);
 });
 
 it('labels that a controller copies to its child are followed only if it is sent their changes', async () => {

@@ -1,7 +1,7 @@
 // The battery's other clients, who write to children at random: that right controllers pass for any seed, and that wrong
 // ones fail with the child, the field, the writer and the seed. Excluded: the samples of the repository
 // (battery-samples.test.ts).
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { ConfigMap, Deployment, Secret, Service } from '../../src/kubernetes.ts';
 import { defineKind } from '../../src/outrigger.ts';
@@ -58,33 +58,31 @@ it.each([
   expect(await failuresOf(droppedName, right, { seed })).toEqual([]);
 });
 
-describe('a controller that is wrong', () => {
-  const oneConfigMap = (
-    dataOf: (goods: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>) => object,
-  ) =>
-    Shop.controller('shop', {
-      owns: [ConfigMap],
-      reconcile: async ({ metadata: { name }, spec: { goods } }, { apply, get }) => {
-        const data = dataOf(goods, (await get(ConfigMap, { name }))?.data ?? {});
-        await apply(ConfigMap, { metadata: { name }, data: { ...data } });
-        return { status: {}, conditions: {} };
-      },
-    });
-
-  it('a child that is not written again is caught with its name, the field, the writers and the seed, which repeats them', async () => {
-    const trusting = oneConfigMap((goods, before) => (goods.tea === undefined ? goods : { ...goods, ...before }));
-    const failures = await failuresOf(foreignWritersName, trusting, { seed: 7 });
-    expect(failures[0]).toMatch(
-      /^after .*(kubectl|velero-server|name).* ConfigMap one.* \(seed 7, round \d\), ConfigMap\/one\.owned\.data\.\w+ is .* instead of /,
-    );
-    expect(failures[0]).toContain('give the battery foreignWriters: { seed: 7 }');
-    expect(await failuresOf(foreignWritersName, trusting, { seed: 7 })).toEqual(failures);
+const oneConfigMap = (
+  dataOf: (goods: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>) => object,
+) =>
+  Shop.controller('shop', {
+    owns: [ConfigMap],
+    reconcile: async ({ metadata: { name }, spec: { goods } }, { apply, get }) => {
+      const data = dataOf(goods, (await get(ConfigMap, { name }))?.data ?? {});
+      await apply(ConfigMap, { metadata: { name }, data: { ...data } });
+      return { status: {}, conditions: {} };
+    },
   });
 
-  it('a child that keeps what it has is caught by what a changed spec drops', async () => {
-    const keeping = oneConfigMap((goods, before) => ({ ...before, ...goods }));
-    expect((await failuresOf(droppedName, keeping, { seed: 7 })).join()).toMatch(/ConfigMap[/ ]one.*capacity/);
-  });
+it('a child that is not written again is caught with its name, the field, the writers and the seed, which repeats them', async () => {
+  const trusting = oneConfigMap((goods, before) => (goods.tea === undefined ? goods : { ...goods, ...before }));
+  const failures = await failuresOf(foreignWritersName, trusting, { seed: 7 });
+  expect(failures[0]).toMatch(
+    /^after .*(kubectl|velero-server|name).* ConfigMap one.* \(seed 7, round \d\), ConfigMap\/one\.owned\.data\.\w+ is .* instead of /,
+  );
+  expect(failures[0]).toContain('give the battery foreignWriters: { seed: 7 }');
+  expect(await failuresOf(foreignWritersName, trusting, { seed: 7 })).toEqual(failures);
+});
+
+it('a child that keeps what it has is caught by what a changed spec drops', async () => {
+  const keeping = oneConfigMap((goods, before) => ({ ...before, ...goods }));
+  expect((await failuresOf(droppedName, keeping, { seed: 7 })).join()).toMatch(/ConfigMap[/ ]one.*capacity/);
 });
 
 it('samples without a child, and a change that drops no field of a child, are not checked, and the notes say so', async () => {

@@ -184,18 +184,16 @@ describe('what needs no connection', () => {
   });
 });
 
-describe('the gate', () => {
-  it.skipIf(hasNetworkPermission())('the process does not start if the gate finds no handles', async () => {
-    const hide = "import net from 'node:net'; net.Socket.prototype.connect = function () { return this; };";
-    const child = start([`--import=data:text/javascript,${encodeURIComponent(hide)}`, ...both]);
-    let errors = '';
-    child.stderr?.on('data', (text) => {
-      errors += text;
-    });
-    await once(child, 'close');
-    expect(errors).toContain('the handles of node:net and node:dgram were not found');
-    expect(child.exitCode).toBe(1);
+it.skipIf(hasNetworkPermission())('the process does not start if the gate finds no handles', async () => {
+  const hide = "import net from 'node:net'; net.Socket.prototype.connect = function () { return this; };";
+  const child = start([`--import=data:text/javascript,${encodeURIComponent(hide)}`, ...both]);
+  let errors = '';
+  child.stderr?.on('data', (text) => {
+    errors += text;
   });
+  await once(child, 'close');
+  expect(errors).toContain('the handles of node:net and node:dgram were not found');
+  expect(child.exitCode).toBe(1);
 });
 
 describe('the layers', () => {

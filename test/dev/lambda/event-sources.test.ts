@@ -66,39 +66,35 @@ describe('an event source', () => {
   });
 });
 
-describe('a paused mapping', () => {
-  it('its messages wait in the queue, through a reload too, until it is resumed', async () => {
-    const queue = await run(`export const handler = async ({ Records }) => { console.log('got ' + Records[0].body); }`);
-    await send(queue, ['a']);
-    await line(/^got a/);
-    const { lambda } = now();
-    lambda?.mappings[0]?.setPaused(true);
-    await send(queue, ['b']);
-    await lambda?.reload();
-    // A receive that was waiting returns the message.
-    await expect.poll(() => left(queue)).toBe('1 waiting, 0 in flight');
-    expect(lines()).not.toContain('got b');
-    lambda?.mappings[0]?.setPaused(false);
-    await line(/^got b/);
-    lambda?.mappings[0]?.setPaused(true);
-    await lambda?.stop();
-  });
+it('its messages wait in the queue, through a reload too, until it is resumed', async () => {
+  const queue = await run(`export const handler = async ({ Records }) => { console.log('got ' + Records[0].body); }`);
+  await send(queue, ['a']);
+  await line(/^got a/);
+  const { lambda } = now();
+  lambda?.mappings[0]?.setPaused(true);
+  await send(queue, ['b']);
+  await lambda?.reload();
+  // A receive that was waiting returns the message.
+  await expect.poll(() => left(queue)).toBe('1 waiting, 0 in flight');
+  expect(lines()).not.toContain('got b');
+  lambda?.mappings[0]?.setPaused(false);
+  await line(/^got b/);
+  lambda?.mappings[0]?.setPaused(true);
+  await lambda?.stop();
 });
 
-describe('a schedule', () => {
-  it('a schedule invokes its function with the scheduled time', async () => {
-    await run(`export const handler = async (event) => { console.log('tick ' + JSON.stringify(event)); }`, {
-      resources: {
-        Tick: {
-          Type: 'AWS::Scheduler::Schedule',
-          Properties: {
-            ScheduleExpression: 'rate(10 minutes)',
-            Target: { Arn: { 'Fn::GetAtt': ['F', 'Arn'] }, Input: '{"run":"<aws.scheduler.scheduled-time>"}' },
-          },
+it('a schedule invokes its function with the scheduled time', async () => {
+  await run(`export const handler = async (event) => { console.log('tick ' + JSON.stringify(event)); }`, {
+    resources: {
+      Tick: {
+        Type: 'AWS::Scheduler::Schedule',
+        Properties: {
+          ScheduleExpression: 'rate(10 minutes)',
+          Target: { Arn: { 'Fn::GetAtt': ['F', 'Arn'] }, Input: '{"run":"<aws.scheduler.scheduled-time>"}' },
         },
       },
-    });
-    const [text = ''] = await line(/^tick /);
-    expect(text).toMatch(/^tick \{"run":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"\}$/);
+    },
   });
+  const [text = ''] = await line(/^tick /);
+  expect(text).toMatch(/^tick \{"run":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"\}$/);
 });

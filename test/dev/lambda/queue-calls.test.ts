@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { httpQueueCalls, type QueueCalls, sdkQueueCalls } from '@outrigger/cli/dev/lambda/queue-calls';
 import { createLocalSqsClient, type LocalSqs, startSqs } from '@outrigger/cli/dev/sqs-server';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startHttpServer } from '../../support/listen.ts';
 
 const never = new AbortController().signal;
@@ -77,73 +77,67 @@ async function receiveAndDelete(
   return { received, left: names.reduce((sum, name) => sum + Number(Attributes?.[name]), 0) };
 }
 
-describe('httpQueueCalls', () => {
-  it('httpQueueCalls receives the same message as the SDK, with string and binary attributes', async () => {
-    await send();
-    const without = ({ Attributes = {}, MessageAttributes = {}, MessageId, Body, MD5OfBody }: Message) => ({
-      ...{ MessageId, Body, MD5OfBody },
-      attributes: { ...Attributes, ApproximateReceiveCount: '', ApproximateFirstReceiveTimestamp: '' },
-      text: MessageAttributes.text,
-      bytes: { ...MessageAttributes.bytes, BinaryValue: [...(MessageAttributes.bytes?.BinaryValue ?? [])] },
-    });
-    const bySdk = await receive(sdkQueueCalls(client));
-    const directly = await receive(httpQueueCalls(clientOf('http://127.0.0.1:1'), endpointOf(server.endpoint)));
-    expect(directly.map(without)).toEqual(bySdk.map(without));
-    expect(directly.map(without)).toMatchObject([{ Body: 'ü', bytes: { BinaryValue: [0, 255, 128] } }]);
+it('httpQueueCalls receives the same message as the SDK, with string and binary attributes', async () => {
+  await send();
+  const without = ({ Attributes = {}, MessageAttributes = {}, MessageId, Body, MD5OfBody }: Message) => ({
+    ...{ MessageId, Body, MD5OfBody },
+    attributes: { ...Attributes, ApproximateReceiveCount: '', ApproximateFirstReceiveTimestamp: '' },
+    text: MessageAttributes.text,
+    bytes: { ...MessageAttributes.bytes, BinaryValue: [...(MessageAttributes.bytes?.BinaryValue ?? [])] },
   });
-
-  it('httpQueueCalls accepts a message with fewer fields than SQS sends', async () => {
-    const endpoint = await startServer((_, response) => response.end('{"Messages":[{"Body":"x"}]}'));
-    expect(await receive(httpQueueCalls(clientOf('http://127.0.0.1:1'), endpointOf(endpoint)))).toEqual([
-      { Body: 'x' },
-    ]);
-  });
-
-  it('httpQueueCalls deletes a received message', async () => {
-    await send();
-    const calls = httpQueueCalls(clientOf('http://127.0.0.1:1'), endpointOf(server.endpoint));
-    expect(await receiveAndDelete(calls)).toMatchObject({ received: [{ Body: 'ü' }], left: 0 });
-    expect(await receive(calls)).toEqual([]);
-  });
-
-  it('a receive of httpQueueCalls ends when its signal aborts, and is not repeated', async () => {
-    const receives: string[] = [];
-    const endpoint = await startServer((request) =>
-      receives.push(`${request.headers['user-agent']} ${request.headers.authorization}`),
-    );
-    const stopping = new AbortController();
-    const receiving = receive(httpQueueCalls(clientOf(endpoint)), { signal: stopping.signal });
-    await expect.poll(() => receives.length).toBe(1);
-    stopping.abort(new Error('enough'));
-    await expect(receiving).rejects.toThrow('enough');
-    // The authorization header has a region, which some servers read, and no signature.
-    expect(receives).toEqual([expect.stringMatching(/^undefined .*Credential=\w+\/\d+\/[\w-]+\/sqs\/aws4_request/)]);
-  });
+  const bySdk = await receive(sdkQueueCalls(client));
+  const directly = await receive(httpQueueCalls(clientOf('http://127.0.0.1:1'), endpointOf(server.endpoint)));
+  expect(directly.map(without)).toEqual(bySdk.map(without));
+  expect(directly.map(without)).toMatchObject([{ Body: 'ü', bytes: { BinaryValue: [0, 255, 128] } }]);
 });
 
-describe('httpQueueCalls and the SDK', () => {
-  const failures: Readonly<Record<string, http.RequestListener>> = {
-    'an error status': (_, response) => response.writeHead(503).end('{"Messages":[],"Successful":[]}'),
-    'a response that is not JSON': (_, response) => response.end('<html>'),
-    'a response of another format': (_, response) => response.end('{"Messages":[{"Body":1}]}'),
-    'a closed connection': (request) => request.socket.destroy(),
-    'an incomplete response': (request, response) => {
-      response.writeHead(200, { 'content-length': 100 }).write('{"Mess', () => request.socket.destroy());
-    },
-  };
-  it.each(Object.entries(failures))('httpQueueCalls repeats a call with the SDK after %s', async (_, listener) => {
-    await send();
-    const calls = httpQueueCalls(client, endpointOf(await startServer(listener)));
-    expect(await receiveAndDelete(calls)).toMatchObject({ received: [{ Body: 'ü' }], left: 0 });
-  });
+it('httpQueueCalls accepts a message with fewer fields than SQS sends', async () => {
+  const endpoint = await startServer((_, response) => response.end('{"Messages":[{"Body":"x"}]}'));
+  expect(await receive(httpQueueCalls(clientOf('http://127.0.0.1:1'), endpointOf(endpoint)))).toEqual([{ Body: 'x' }]);
+});
 
-  it('httpQueueCalls uses the SDK for an endpoint that is not plain HTTP', async () => {
-    await send();
-    const endpoint = endpointOf(server.endpoint.replace('http:', 'https:'));
-    expect(await receiveAndDelete(httpQueueCalls(client, endpoint))).toMatchObject({
-      received: [{ Body: 'ü' }],
-      left: 0,
-    });
+it('httpQueueCalls deletes a received message', async () => {
+  await send();
+  const calls = httpQueueCalls(clientOf('http://127.0.0.1:1'), endpointOf(server.endpoint));
+  expect(await receiveAndDelete(calls)).toMatchObject({ received: [{ Body: 'ü' }], left: 0 });
+  expect(await receive(calls)).toEqual([]);
+});
+
+it('a receive of httpQueueCalls ends when its signal aborts, and is not repeated', async () => {
+  const receives: string[] = [];
+  const endpoint = await startServer((request) =>
+    receives.push(`${request.headers['user-agent']} ${request.headers.authorization}`),
+  );
+  const stopping = new AbortController();
+  const receiving = receive(httpQueueCalls(clientOf(endpoint)), { signal: stopping.signal });
+  await expect.poll(() => receives.length).toBe(1);
+  stopping.abort(new Error('enough'));
+  await expect(receiving).rejects.toThrow('enough');
+  // The authorization header has a region, which some servers read, and no signature.
+  expect(receives).toEqual([expect.stringMatching(/^undefined .*Credential=\w+\/\d+\/[\w-]+\/sqs\/aws4_request/)]);
+});
+
+const failures: Readonly<Record<string, http.RequestListener>> = {
+  'an error status': (_, response) => response.writeHead(503).end('{"Messages":[],"Successful":[]}'),
+  'a response that is not JSON': (_, response) => response.end('<html>'),
+  'a response of another format': (_, response) => response.end('{"Messages":[{"Body":1}]}'),
+  'a closed connection': (request) => request.socket.destroy(),
+  'an incomplete response': (request, response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('{"Mess', () => request.socket.destroy());
+  },
+};
+it.each(Object.entries(failures))('httpQueueCalls repeats a call with the SDK after %s', async (_, listener) => {
+  await send();
+  const calls = httpQueueCalls(client, endpointOf(await startServer(listener)));
+  expect(await receiveAndDelete(calls)).toMatchObject({ received: [{ Body: 'ü' }], left: 0 });
+});
+
+it('httpQueueCalls uses the SDK for an endpoint that is not plain HTTP', async () => {
+  await send();
+  const endpoint = endpointOf(server.endpoint.replace('http:', 'https:'));
+  expect(await receiveAndDelete(httpQueueCalls(client, endpoint))).toMatchObject({
+    received: [{ Body: 'ü' }],
+    left: 0,
   });
 });
 

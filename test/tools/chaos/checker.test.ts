@@ -10,16 +10,14 @@ import { type HttpServer, startHttpServer } from '../../support/listen.ts';
 const request = (holder: string, startedAt: number, endedAt?: number): PantryRequest =>
   endedAt === undefined ? { holder, startedAt } : { holder, startedAt, endedAt };
 
-describe('countOverlaps', () => {
-  it.each([
-    { title: 'one after the other', requests: [request('a', 0, 1), request('a', 1, 2)], count: 0 },
-    { title: 'of different objects', requests: [request('a', 0, 5), request('b', 1, 2)], count: 0 },
-    { title: 'one within the other', requests: [request('a', 0, 5), request('a', 1, 2)], count: 1 },
-    { title: 'one without an end', requests: [request('a', 0), request('a', 9, 10)], count: 1 },
-    { title: 'recorded in another order', requests: [request('a', 4, 6), request('a', 0, 5)], count: 1 },
-  ])('countOverlaps of requests $title is $count', ({ requests, count }) => {
-    expect(countOverlaps(requests)).toBe(count);
-  });
+it.each([
+  { title: 'one after the other', requests: [request('a', 0, 1), request('a', 1, 2)], count: 0 },
+  { title: 'of different objects', requests: [request('a', 0, 5), request('b', 1, 2)], count: 0 },
+  { title: 'one within the other', requests: [request('a', 0, 5), request('a', 1, 2)], count: 1 },
+  { title: 'one without an end', requests: [request('a', 0), request('a', 9, 10)], count: 1 },
+  { title: 'recorded in another order', requests: [request('a', 4, 6), request('a', 0, 5)], count: 1 },
+])('countOverlaps of requests $title is $count', ({ requests, count }) => {
+  expect(countOverlaps(requests)).toBe(count);
 });
 
 describe('isExtraWrite', () => {

@@ -1,5 +1,5 @@
 // Only the rows and seeds that a command line of `npm run chaos` selects, and when a row fails; not the rows themselves.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createCatalogue } from '../../../tools/chaos/chaos.ts';
 import { makePlan } from '../../../tools/chaos/plan.ts';
 import { makeReport } from '../../../tools/chaos/report.ts';
@@ -9,35 +9,33 @@ const plan = (commit: number, ...args: string[]) =>
   makePlan(args, { catalogue, commitSeed: () => commit, randomSeed: () => 1 });
 const names = (rows: readonly { readonly fault: string }[]) => rows.map(({ fault }) => fault);
 
-describe('makePlan', () => {
-  it('makePlan --ci is equal for equal commits, and over many commits selects every row except the long ones', () => {
-    expect(names(plan(5, '--ci').rows)).toEqual(names(plan(5, '--ci').rows));
-    const seen = new Set(Array.from({ length: 300 }, (_, commit) => names(plan(commit, '--ci').rows)).flat());
-    expect([...seen].sort()).toEqual(names(catalogue.filter(({ long }) => long !== true)).sort());
-  });
+it('makePlan --ci is equal for equal commits, and over many commits selects every row except the long ones', () => {
+  expect(names(plan(5, '--ci').rows)).toEqual(names(plan(5, '--ci').rows));
+  const seen = new Set(Array.from({ length: 300 }, (_, commit) => names(plan(commit, '--ci').rows)).flat());
+  expect([...seen].sort()).toEqual(names(catalogue.filter(({ long }) => long !== true)).sort());
+});
 
-  it('makePlan --ci has at most one slow row, as the last one, and uses the seed of the commit', () => {
-    for (let commit = 0; commit < 50; commit += 1) {
-      const { rows, seeds, real } = plan(commit, '--ci');
-      expect(rows.slice(0, -1).some(({ slow }) => slow === true)).toBe(false);
-      expect([seeds, real]).toEqual([[commit], true]);
-    }
-  });
+it('makePlan --ci has at most one slow row, as the last one, and uses the seed of the commit', () => {
+  for (let commit = 0; commit < 50; commit += 1) {
+    const { rows, seeds, real } = plan(commit, '--ci');
+    expect(rows.slice(0, -1).some(({ slow }) => slow === true)).toBe(false);
+    expect([seeds, real]).toEqual([[commit], true]);
+  }
+});
 
-  it('makePlan --full selects every row with three seeds and a thousand changes', () => {
-    const { rows, seeds, amounts, real } = plan(5, '--full', '--seed', '7');
-    expect([names(rows), seeds, amounts.changes, real]).toEqual([names(catalogue), [7, 8, 9], 1000, true]);
-  });
+it('makePlan --full selects every row with three seeds and a thousand changes', () => {
+  const { rows, seeds, amounts, real } = plan(5, '--full', '--seed', '7');
+  expect([names(rows), seeds, amounts.changes, real]).toEqual([names(catalogue), [7, 8, 9], 1000, true]);
+});
 
-  it('makePlan without --real lists the rows that need it as skipped', () => {
-    const { rows, skipped } = plan(5);
-    expect(names(skipped)).toContain('etcd restored from a backup');
-    expect(rows.length + skipped.length).toBe(catalogue.length);
-  });
+it('makePlan without --real lists the rows that need it as skipped', () => {
+  const { rows, skipped } = plan(5);
+  expect(names(skipped)).toContain('etcd restored from a backup');
+  expect(rows.length + skipped.length).toBe(catalogue.length);
+});
 
-  it('createCatalogue has rows with unique names', () => {
-    expect(new Set(names(catalogue)).size).toBe(catalogue.length);
-  });
+it('createCatalogue has rows with unique names', () => {
+  expect(new Set(names(catalogue)).size).toBe(catalogue.length);
 });
 
 const good = {

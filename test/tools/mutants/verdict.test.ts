@@ -31,31 +31,27 @@ describe('the ids of a test', () => {
   });
 });
 
-describe('a mutant', () => {
-  it('a mutant that no test fails on survives, and one whose files cannot be loaded is not caught by that', () => {
-    expect(judge({ type: 'ran', tests: [test('W1: a', { passed: true })] })).toEqual({ type: 'survived' });
-    expect(judge({ type: 'broken', why: 'no such file' })).toEqual({ type: 'broken', why: 'no such file' });
-  });
+it('a mutant that no test fails on survives, and one whose files cannot be loaded is not caught by that', () => {
+  expect(judge({ type: 'ran', tests: [test('W1: a', { passed: true })] })).toEqual({ type: 'survived' });
+  expect(judge({ type: 'broken', why: 'no such file' })).toEqual({ type: 'broken', why: 'no such file' });
+});
 
-  it('a mutant is caught by the statements whose tests fail, and by tests without an id', () => {
-    const verdict = judge({ type: 'ran', tests: [test('W1: a'), test('W2: b', { passed: true }), test('c')] });
-    expect(formatVerdict(verdict)).toBe('W1 "c"');
-  });
+it('a mutant is caught by the statements whose tests fail, and by tests without an id', () => {
+  const verdict = judge({ type: 'ran', tests: [test('W1: a'), test('W2: b', { passed: true }), test('c')] });
+  expect(formatVerdict(verdict)).toBe('W1 "c"');
+});
 
-  it('a mutant that nothing comes to an end on is caught, and it is said by what', () => {
-    expect(formatVerdict(judge({ type: 'hung' }))).toBe('timed out');
-    const waiting = [test('W1: a', { timedOut: true }), test('W2: b', { timedOut: true })];
-    expect(formatVerdict(judge({ type: 'ran', tests: waiting }))).toBe('timed out: W1 W2');
-    expect(formatVerdict(judge({ type: 'ran', tests: [...waiting, test('W3: c')] }))).toBe('W1 W2 W3');
-  });
+it('a mutant that nothing comes to an end on is caught, and it is said by what', () => {
+  expect(formatVerdict(judge({ type: 'hung' }))).toBe('timed out');
+  const waiting = [test('W1: a', { timedOut: true }), test('W2: b', { timedOut: true })];
+  expect(formatVerdict(judge({ type: 'ran', tests: waiting }))).toBe('timed out: W1 W2');
+  expect(formatVerdict(judge({ type: 'ran', tests: [...waiting, test('W3: c')] }))).toBe('W1 W2 W3');
+});
 
-  it('a mutant is stale when its text is nowhere in its file, or more than once', () => {
-    const mutant = swap('is off by one', 'src/a.ts', 'a < b', 'a <= b');
-    expect(mutate('if (a < b) c();', 'src/a.ts', mutant)).toBe('if (a <= b) c();');
-    expect(mutate('d();', 'src/b.ts', mutant)).toBe('d();');
-    expect(() => mutate('d();', 'src/a.ts', mutant)).toThrow(
-      'the mutant "is off by one" is stale: nowhere in src/a.ts',
-    );
-    expect(() => mutate('a < b; a < b;', 'src/a.ts', mutant)).toThrow('more than once in src/a.ts');
-  });
+it('a mutant is stale when its text is nowhere in its file, or more than once', () => {
+  const mutant = swap('is off by one', 'src/a.ts', 'a < b', 'a <= b');
+  expect(mutate('if (a < b) c();', 'src/a.ts', mutant)).toBe('if (a <= b) c();');
+  expect(mutate('d();', 'src/b.ts', mutant)).toBe('d();');
+  expect(() => mutate('d();', 'src/a.ts', mutant)).toThrow('the mutant "is off by one" is stale: nowhere in src/a.ts');
+  expect(() => mutate('a < b; a < b;', 'src/a.ts', mutant)).toThrow('more than once in src/a.ts');
 });

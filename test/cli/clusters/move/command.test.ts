@@ -2,7 +2,7 @@
 // server. The steps and their waits are in move.test.ts: here the tables say that all waits are over.
 
 import { clustersCommand } from '@outrigger/cli/commands/clusters/clusters';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Foo } from '../../../../src/controllers/foo.ts';
 import { controllerQueue } from '../../../../src/core/names.ts';
 import { parseMessage } from '../../../../src/sqs/message.ts';
@@ -61,41 +61,39 @@ const entry = (token: string) => ({ server: server.url, access: { type: 'token',
 const move = ['a', '--stage', 'prod', '--to', 'canary'];
 const then = '2026-01-01T00:00:00Z';
 
-describe('clusters move', () => {
-  it('a move that was killed before its last steps is finished: every key is on the queue of the second stage', async () => {
-    for (const name of ['one', 'two'])
-      await server.apply({
-        ...{ apiVersion: Foo.apiVersion, kind: 'Foo', metadata: { name, namespace: 'default' } },
-        spec: { deploymentName: name },
-      });
-    const movingTo = { stage: 'canary', since: then, fencedAt: then };
-    const movingFrom = { stage: 'prod', startedAt: then };
-    await store({ prod: { a: { ...entry('prod'), movingTo } }, canary: { a: { ...entry('canary'), movingFrom } } });
-    const { status, out } = await run(...move, '--kubeconfig', folder.at('admin.yaml'));
-    expect(out).toContain('a: 2 keys sent to canary\na: a is of stage canary');
-    expect(status).toBe(0);
-    expect(await stored('prod')).toEqual({ a: { ...entry('prod'), decommissioning: true } });
-    expect(await stored('canary')).toEqual({ a: entry('canary') });
-    const sent = await queues.drain(`outrigger-canary-${controllerQueue('foo')}`);
-    const keys = sent.map(({ Body = '' }) => parseMessage(Body));
-    expect(keys.map(({ cluster, name, cause }) => [cluster, name, cause.type]).sort()).toEqual([
-      ['a', 'one', 'command'],
-      ['a', 'two', 'command'],
-    ]);
-    expect(queues.holds(`outrigger-prod-${controllerQueue('foo')}`)).toBe(false);
-  });
+it('a move that was killed before its last steps is finished: every key is on the queue of the second stage', async () => {
+  for (const name of ['one', 'two'])
+    await server.apply({
+      ...{ apiVersion: Foo.apiVersion, kind: 'Foo', metadata: { name, namespace: 'default' } },
+      spec: { deploymentName: name },
+    });
+  const movingTo = { stage: 'canary', since: then, fencedAt: then };
+  const movingFrom = { stage: 'prod', startedAt: then };
+  await store({ prod: { a: { ...entry('prod'), movingTo } }, canary: { a: { ...entry('canary'), movingFrom } } });
+  const { status, out } = await run(...move, '--kubeconfig', folder.at('admin.yaml'));
+  expect(out).toContain('a: 2 keys sent to canary\na: a is of stage canary');
+  expect(status).toBe(0);
+  expect(await stored('prod')).toEqual({ a: { ...entry('prod'), decommissioning: true } });
+  expect(await stored('canary')).toEqual({ a: entry('canary') });
+  const sent = await queues.drain(`outrigger-canary-${controllerQueue('foo')}`);
+  const keys = sent.map(({ Body = '' }) => parseMessage(Body));
+  expect(keys.map(({ cluster, name, cause }) => [cluster, name, cause.type]).sort()).toEqual([
+    ['a', 'one', 'command'],
+    ['a', 'two', 'command'],
+  ]);
+  expect(queues.holds(`outrigger-prod-${controllerQueue('foo')}`)).toBe(false);
+});
 
-  type Refused = readonly [string, Readonly<Record<string, string>>, readonly string[], string];
-  it.each<Refused>([
-    ['one table for both stages', { canary: 'prod.json' }, [], 'both stages read the table'],
-    ['a table in Systems Manager', { prod: 'ssm:/outrigger/' }, [], 'clusters migrate'],
-    ['a second stage without credentials', {}, [], 'give --entry FILE for the second'],
-    ['one stage', {}, ['--to', 'prod'], '--to: is the stage that has the cluster'],
-  ])('%s is refused with one line, and nothing is written', async (_, given, options, message) => {
-    for (const [stage, location] of Object.entries(given))
-      locations[stage] = location.startsWith('ssm:') ? location : folder.at(location);
-    await store({ prod: { a: entry('prod') }, canary: {} });
-    expectUserError(await run(...move, ...options), message);
-    expect([await stored('prod'), await stored('canary')]).toEqual([{ a: entry('prod') }, {}]);
-  });
+type Refused = readonly [string, Readonly<Record<string, string>>, readonly string[], string];
+it.each<Refused>([
+  ['one table for both stages', { canary: 'prod.json' }, [], 'both stages read the table'],
+  ['a table in Systems Manager', { prod: 'ssm:/outrigger/' }, [], 'clusters migrate'],
+  ['a second stage without credentials', {}, [], 'give --entry FILE for the second'],
+  ['one stage', {}, ['--to', 'prod'], '--to: is the stage that has the cluster'],
+])('%s is refused with one line, and nothing is written', async (_, given, options, message) => {
+  for (const [stage, location] of Object.entries(given))
+    locations[stage] = location.startsWith('ssm:') ? location : folder.at(location);
+  await store({ prod: { a: entry('prod') }, canary: {} });
+  expectUserError(await run(...move, ...options), message);
+  expect([await stored('prod'), await stored('canary')]).toEqual([{ a: entry('prod') }, {}]);
 });
