@@ -307,27 +307,25 @@ describe('Clusters.find for credentials in Secrets Manager', () => {
   });
 });
 
-describe('a cluster with a changed certificate', () => {
-  it('a cluster with a changed certificate fails with advice, and is reachable after its entry is fixed', async () => {
-    const server = await accept();
-    const entry = entryOf(server, 'one');
-    const { state, registry, client } = createFixture({ a: { ...entry, ca: pem('other.pem') }, b: entry });
-    const error = await failure((await client('a')).request(get));
-    expect(error).toBeInstanceOf(ConnectError);
-    expect(String(error)).toBe(
-      'ConnectError: GET /api: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT); cluster "a": if its certificate has changed, put the CA certificate that it has now into its entry',
-    );
-    expect((await (await client('b')).request(get)).status).toBe(200);
-    state.entries = { a: entry };
-    registry.forget('a');
-    expect((await (await client('a')).request(get)).status).toBe(200);
-  });
+it('a cluster with a changed certificate fails with advice, and is reachable after its entry is fixed', async () => {
+  const server = await accept();
+  const entry = entryOf(server, 'one');
+  const { state, registry, client } = createFixture({ a: { ...entry, ca: pem('other.pem') }, b: entry });
+  const error = await failure((await client('a')).request(get));
+  expect(error).toBeInstanceOf(ConnectError);
+  expect(String(error)).toBe(
+    'ConnectError: GET /api: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT); cluster "a": if its certificate has changed, put the CA certificate that it has now into its entry',
+  );
+  expect((await (await client('b')).request(get)).status).toBe(200);
+  state.entries = { a: entry };
+  registry.forget('a');
+  expect((await (await client('a')).request(get)).status).toBe(200);
+});
 
-  it('a cluster with an expired certificate fails with the advice to renew it, and not to replace its authority', async () => {
-    const server = await startWireServer(() => {}, { tls: true, certificate: 'expired' });
-    const { client } = createFixture({ a: { ...entryOf(server, 'one'), ca: pem('expired.pem') } });
-    expect(String(await failure((await client('a')).request(get)))).toBe(
-      'ConnectError: GET /api: certificate has expired (CERT_HAS_EXPIRED); renew the certificate of the server or of its authority, or correct the clock here',
-    );
-  });
+it('a cluster with an expired certificate fails with the advice to renew it, and not to replace its authority', async () => {
+  const server = await startWireServer(() => {}, { tls: true, certificate: 'expired' });
+  const { client } = createFixture({ a: { ...entryOf(server, 'one'), ca: pem('expired.pem') } });
+  expect(String(await failure((await client('a')).request(get)))).toBe(
+    'ConnectError: GET /api: certificate has expired (CERT_HAS_EXPIRED); renew the certificate of the server or of its authority, or correct the clock here',
+  );
 });

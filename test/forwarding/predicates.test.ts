@@ -225,21 +225,19 @@ describe('the owner of a changed child', () => {
   });
 });
 
-describe('a change of a watched kind', () => {
-  it('the value of a label is the name of the affected primary', () => {
-    const of = watched(pot, owned({ as: 'watched', label: 'for' }));
-    expect(names(of, undefined, changed(of, { labels: { for: 'soup' } }))).toEqual(['soup']);
-    expect(names(of, undefined, changed(of, {}))).toEqual([]);
-    expect(
-      names(of, { labels: { for: 'soup' } }, changed(of, { resourceVersion: '11', labels: { for: 'stew' } })),
-    ).toEqual(['soup', 'stew']);
-  });
+it('the value of a label is the name of the affected primary', () => {
+  const of = watched(pot, owned({ as: 'watched', label: 'for' }));
+  expect(names(of, undefined, changed(of, { labels: { for: 'soup' } }))).toEqual(['soup']);
+  expect(names(of, undefined, changed(of, {}))).toEqual([]);
+  expect(
+    names(of, { labels: { for: 'soup' } }, changed(of, { resourceVersion: '11', labels: { for: 'stew' } })),
+  ).toEqual(['soup', 'stew']);
+});
 
-  it('a watched object without a label affects its own key, which the controller maps', () => {
-    const of = watched(pot, owned({ as: 'watched' }));
-    const [only] = affected(of, undefined, changed(of, {}));
-    expect(only?.target).toMatchObject({ controller: 'dish', group: '', resource: 'pots', ...key });
-  });
+it('a watched object without a label affects its own key, which the controller maps', () => {
+  const of = watched(pot, owned({ as: 'watched' }));
+  const [only] = affected(of, undefined, changed(of, {}));
+  expect(only?.target).toMatchObject({ controller: 'dish', group: '', resource: 'pots', ...key });
 });
 
 describe('a kind with several subscribers', () => {

@@ -225,38 +225,36 @@ const farChild = (controller: string, uid = 'uid-1', kind = 'ConfigMap'): Item =
   ...{ apiVersion: 'v1', kind, metadata: { name: fresh(), labels: { ...label(controller), [ownerUidLabel]: uid } } },
 });
 
-describe('children in other namespaces, and adopted ones', () => {
-  it('a child of a kind that may be in any namespace has the label of its owner in place of the reference', async () => {
-    const manager = { fieldManager: fieldManagerOf('hermit') };
-    const child = farChild('hermit');
-    expect(await answer(far, apply(child, manager))).toBe('allowed');
-    expect(await answer(far, apply({ ...child, data: { a: '2' } }, manager))).toBe('allowed');
-    for (const labels of [{ [ownerUidLabel]: 'uid-2' }, { [ownerUidLabel]: null }, label('baron')])
-      expect(await answer(far, merge(child, { metadata: { labels } }))).toContain(foreign);
-    expect(await answer(far, remove(child))).toBe('allowed');
-    const unlabelled = { ...child, metadata: { name: fresh(), labels: label('hermit') } };
-    for (const one of [unlabelled, farChild('baron'), farChild('hermit', 'uid-1', 'Secret')])
-      expect(await answer(far, post(one))).toContain(foreign);
-    expect(await answer(asUser, post(farChild('farmer')))).toContain(foreign);
-    // It was not applied by the controller.
-    expect(await answer(far, remove(await existing(farChild('hermit'))))).toContain(foreign);
-  });
+it('a child of a kind that may be in any namespace has the label of its owner in place of the reference', async () => {
+  const manager = { fieldManager: fieldManagerOf('hermit') };
+  const child = farChild('hermit');
+  expect(await answer(far, apply(child, manager))).toBe('allowed');
+  expect(await answer(far, apply({ ...child, data: { a: '2' } }, manager))).toBe('allowed');
+  for (const labels of [{ [ownerUidLabel]: 'uid-2' }, { [ownerUidLabel]: null }, label('baron')])
+    expect(await answer(far, merge(child, { metadata: { labels } }))).toContain(foreign);
+  expect(await answer(far, remove(child))).toBe('allowed');
+  const unlabelled = { ...child, metadata: { name: fresh(), labels: label('hermit') } };
+  for (const one of [unlabelled, farChild('baron'), farChild('hermit', 'uid-1', 'Secret')])
+    expect(await answer(far, post(one))).toContain(foreign);
+  expect(await answer(asUser, post(farChild('farmer')))).toContain(foreign);
+  // It was not applied by the controller.
+  expect(await answer(far, remove(await existing(farChild('hermit'))))).toContain(foreign);
+});
 
-  it('an object that nobody controls is adopted where the controller declares it, and not deleted before', async () => {
-    const adopted = (name: string) => configMap(own(name, 'shepherd'));
-    for (const labels of [{}, label('shepherd')]) {
-      const item = await existing(configMap({ name: fresh(), labels }));
-      expect(await answer(adopting, remove(item))).toContain(foreign);
-      expect(await answer(adopting, merge(item, { data: { a: '2' } }))).toContain(foreign);
-      expect(await answer(adopting, apply(adopted(item.metadata.name)))).toBe('allowed');
-      expect(await answer(adopting, remove(item))).toBe('allowed');
-    }
-    // That an object has one controller at the most is the API server's own rule.
-    for (const metadata of [{ labels: label('farmer') }, own('', 'farmer')]) {
-      const item = await existing(configMap({ ...metadata, name: fresh() }));
-      expect(await answer(adopting, apply(adopted(item.metadata.name)))).toContain(foreign);
-    }
-  });
+it('an object that nobody controls is adopted where the controller declares it, and not deleted before', async () => {
+  const adopted = (name: string) => configMap(own(name, 'shepherd'));
+  for (const labels of [{}, label('shepherd')]) {
+    const item = await existing(configMap({ name: fresh(), labels }));
+    expect(await answer(adopting, remove(item))).toContain(foreign);
+    expect(await answer(adopting, merge(item, { data: { a: '2' } }))).toContain(foreign);
+    expect(await answer(adopting, apply(adopted(item.metadata.name)))).toBe('allowed');
+    expect(await answer(adopting, remove(item))).toBe('allowed');
+  }
+  // That an object has one controller at the most is the API server's own rule.
+  for (const metadata of [{ labels: label('farmer') }, own('', 'farmer')]) {
+    const item = await existing(configMap({ ...metadata, name: fresh() }));
+    expect(await answer(adopting, apply(adopted(item.metadata.name)))).toContain(foreign);
+  }
 });
 
 describe('pods of children', () => {
@@ -359,50 +357,48 @@ describe('pods of children', () => {
   });
 });
 
-describe('Services and Secrets of a controller', () => {
-  it.each([
-    ['external addresses', 'externalIPs', { externalIPs: ['192.0.2.1'] }],
-    ['a port of every node', 'serviceTypes', { type: 'NodePort' }],
-    ['a load balancer', 'serviceTypes', { type: 'LoadBalancer' }],
-    ['another name', 'serviceTypes', { type: 'ExternalName', externalName: 'example.com' }],
-    // Control T22.
-  ])('a Service with %s is refused unless the controller declares it', async (_, message, spec) => {
-    expect(await answer(asUser, post(service(own(fresh()), spec)))).toContain(message);
-    const plain = service(own(fresh()), {});
-    expect(await answer(asUser, post(plain))).toBe('allowed');
-    expect(await answer(asUser, merge(plain, { spec }))).toContain(message);
-    expect(await answer(asUser, remove(plain))).toBe('allowed');
-    expect(await answer(open, post(service(own(fresh(), 'baron'), spec)))).toBe('allowed');
-  });
+it.each([
+  ['external addresses', 'externalIPs', { externalIPs: ['192.0.2.1'] }],
+  ['a port of every node', 'serviceTypes', { type: 'NodePort' }],
+  ['a load balancer', 'serviceTypes', { type: 'LoadBalancer' }],
+  ['another name', 'serviceTypes', { type: 'ExternalName', externalName: 'example.com' }],
+  // Control T22.
+])('a Service with %s is refused unless the controller declares it', async (_, message, spec) => {
+  expect(await answer(asUser, post(service(own(fresh()), spec)))).toContain(message);
+  const plain = service(own(fresh()), {});
+  expect(await answer(asUser, post(plain))).toBe('allowed');
+  expect(await answer(asUser, merge(plain, { spec }))).toContain(message);
+  expect(await answer(asUser, remove(plain))).toBe('allowed');
+  expect(await answer(open, post(service(own(fresh(), 'baron'), spec)))).toBe('allowed');
+});
 
-  it('a Secret is not the token of a service account', async () => {
-    const secret = (controller: string, type: string): Item => {
-      const metadata = { ...own(fresh(), controller), annotations: { 'kubernetes.io/service-account.name': 'admin' } };
-      return { apiVersion: 'v1', kind: 'Secret', metadata, type };
-    };
-    const token = 'kubernetes.io/service-account-token';
-    expect(await answer(asUser, post(secret('farmer', token)))).toContain('serviceAccountName');
-    expect(await answer(asUser, post(secret('farmer', 'Opaque')))).toBe('allowed');
-    expect(await answer(open, post(secret('baron', token)))).toBe('allowed');
-  });
+it('a Secret is not the token of a service account', async () => {
+  const secret = (controller: string, type: string): Item => {
+    const metadata = { ...own(fresh(), controller), annotations: { 'kubernetes.io/service-account.name': 'admin' } };
+    return { apiVersion: 'v1', kind: 'Secret', metadata, type };
+  };
+  const token = 'kubernetes.io/service-account-token';
+  expect(await answer(asUser, post(secret('farmer', token)))).toContain('serviceAccountName');
+  expect(await answer(asUser, post(secret('farmer', 'Opaque')))).toBe('allowed');
+  expect(await answer(open, post(secret('baron', token)))).toBe('allowed');
+});
 
-  // Control T23.
-  it('no child makes a user of the cluster: neither a bootstrap token nor the ConfigMap aws-auth of EKS', async () => {
-    for (const [user, controller] of [
-      [asUser, 'farmer'],
-      [open, 'baron'],
-    ] as const) {
-      const token = { apiVersion: 'v1', kind: 'Secret', metadata: own('bootstrap-token-abcdef', controller) };
-      const type = 'bootstrap.kubernetes.io/token';
-      const system = (request: KubeRequest): KubeRequest => ({
-        ...request,
-        path: request.path.replace('/default/', '/kube-system/'),
-      });
-      expect(await answer(user, system(post({ ...token, type })))).toContain('user of the cluster');
-      const users = configMap(own('aws-auth', controller));
-      expect(await answer(user, system(post(users)))).toContain('user of the cluster');
-      expect(await answer(user, system(apply(users)))).toContain('user of the cluster');
-      expect(await answer(user, system(post(configMap(own(fresh(), controller)))))).toBe('allowed');
-    }
-  });
+// Control T23.
+it('no child makes a user of the cluster: neither a bootstrap token nor the ConfigMap aws-auth of EKS', async () => {
+  for (const [user, controller] of [
+    [asUser, 'farmer'],
+    [open, 'baron'],
+  ] as const) {
+    const token = { apiVersion: 'v1', kind: 'Secret', metadata: own('bootstrap-token-abcdef', controller) };
+    const type = 'bootstrap.kubernetes.io/token';
+    const system = (request: KubeRequest): KubeRequest => ({
+      ...request,
+      path: request.path.replace('/default/', '/kube-system/'),
+    });
+    expect(await answer(user, system(post({ ...token, type })))).toContain('user of the cluster');
+    const users = configMap(own('aws-auth', controller));
+    expect(await answer(user, system(post(users)))).toContain('user of the cluster');
+    expect(await answer(user, system(apply(users)))).toContain('user of the cluster');
+    expect(await answer(user, system(post(configMap(own(fresh(), controller)))))).toBe('allowed');
+  }
 });

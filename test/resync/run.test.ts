@@ -81,127 +81,125 @@ describe('startRun', () => {
   });
 });
 
-describe('the resync of a kind', () => {
-  it('the resync sends to each controller of a kind the keys that this controller has missed', async () => {
-    const polished = { type: 'Polished', observedGeneration: 1 };
-    const byBoth = aGadget('by-both', { status: { observedGeneration: 1, conditions: [polished] } });
-    const bySecond = aGadget('by-second', { status: { conditions: [polished] } });
-    const resync = await resyncOf([aGadget('by-first'), byBoth, bySecond], {
-      periodSeconds: 36_000_000,
-      more: [polisherController],
-    });
-    expect(await resync.run({}, { controller: polisherController.name })).toEqual([]);
-    const sent = resync.timed.map(({ controller, name }) => `${controller}: ${name}`);
-    expect(sent.sort()).toEqual(['gadget-polisher: by-first', 'gadget: by-second']);
-    // The watchers are checked with the first controller alone.
-    expect(resync.counts.get('WatcherDown')).toBe(1);
+it('the resync sends to each controller of a kind the keys that this controller has missed', async () => {
+  const polished = { type: 'Polished', observedGeneration: 1 };
+  const byBoth = aGadget('by-both', { status: { observedGeneration: 1, conditions: [polished] } });
+  const bySecond = aGadget('by-second', { status: { conditions: [polished] } });
+  const resync = await resyncOf([aGadget('by-first'), byBoth, bySecond], {
+    periodSeconds: 36_000_000,
+    more: [polisherController],
   });
+  expect(await resync.run({}, { controller: polisherController.name })).toEqual([]);
+  const sent = resync.timed.map(({ controller, name }) => `${controller}: ${name}`);
+  expect(sent.sort()).toEqual(['gadget-polisher: by-first', 'gadget: by-second']);
+  // The watchers are checked with the first controller alone.
+  expect(resync.counts.get('WatcherDown')).toBe(1);
+});
 
-  // Control T34.
-  it('the resync sends the key of a missed change at once, and counts it', async () => {
-    const resync = await resyncOf([aGadget('seen'), aMissedGadget('missed')], { periodSeconds: 36_000_000 });
-    expect(await resync.run({})).toEqual([]);
-    expect(resync.timed).toEqual([
-      {
-        ...{ controller: 'gadget', cluster: 'alpha', group: 'example.com', resource: 'gadgets' },
-        ...{ namespace: 'shop', name: 'missed' },
-        cause: { type: 'resync', run, dueAt: runSeconds + 2, observedAt: (runSeconds + 2) * 1000 },
-      },
-    ]);
-    expect(Object.fromEntries(resync.counts)).toMatchObject({ ResyncPages: 1, ResyncObjects: 2, MissedChanges: 1 });
-  });
+// Control T34.
+it('the resync sends the key of a missed change at once, and counts it', async () => {
+  const resync = await resyncOf([aGadget('seen'), aMissedGadget('missed')], { periodSeconds: 36_000_000 });
+  expect(await resync.run({})).toEqual([]);
+  expect(resync.timed).toEqual([
+    {
+      ...{ controller: 'gadget', cluster: 'alpha', group: 'example.com', resource: 'gadgets' },
+      ...{ namespace: 'shop', name: 'missed' },
+      cause: { type: 'resync', run, dueAt: runSeconds + 2, observedAt: (runSeconds + 2) * 1000 },
+    },
+  ]);
+  expect(Object.fromEntries(resync.counts)).toMatchObject({ ResyncPages: 1, ResyncObjects: 2, MissedChanges: 1 });
+});
 
-  it.each([
-    -10_800, 10_800,
-  ])('the age of a change is measured by the API server’s clock, %i s from ours', async (skew) => {
-    const serverSeconds = runSeconds + skew;
-    const at = (seconds: number) => ({ creationTimestamp: new Date((serverSeconds + seconds) * 1000).toISOString() });
-    const missed = ['recent', 'old', 'future'].map((name, index) =>
-      aGadget(name, { metadata: { generation: 2, ...at([-60, -600, 7_200][index] ?? 0) } }),
-    );
-    const { alpha } = await serving(listing(missed), { nowSeconds: serverSeconds });
-    const resync = aResync({ clusters: { alpha }, periodSeconds: 36_000_000 });
-    expect(await resync.run({})).toEqual([]);
-    expect(names(resync.timed).toSorted()).toEqual(['future', 'old']);
-    expect(resync.counts.get('MissedChanges')).toBe(2);
-  });
+it.each([
+  -10_800, 10_800,
+])('the age of a change is measured by the API server’s clock, %i s from ours', async (skew) => {
+  const serverSeconds = runSeconds + skew;
+  const at = (seconds: number) => ({ creationTimestamp: new Date((serverSeconds + seconds) * 1000).toISOString() });
+  const missed = ['recent', 'old', 'future'].map((name, index) =>
+    aGadget(name, { metadata: { generation: 2, ...at([-60, -600, 7_200][index] ?? 0) } }),
+  );
+  const { alpha } = await serving(listing(missed), { nowSeconds: serverSeconds });
+  const resync = aResync({ clusters: { alpha }, periodSeconds: 36_000_000 });
+  expect(await resync.run({})).toEqual([]);
+  expect(names(resync.timed).toSorted()).toEqual(['future', 'old']);
+  expect(resync.counts.get('MissedChanges')).toBe(2);
+});
 
-  it('the resync keeps its rate limit for missed changes, and leaves the rest to the next run', async () => {
-    const resync = await resyncOf(many(1_200, aMissedGadget), {
-      perSecond: 10,
-      runIntervalSeconds: 100,
-      periodSeconds: 36_000_000,
-    });
-    expect(await resync.run({})).toEqual([]);
-    const perSecond = Map.groupBy(resync.timed, dueAtOf);
-    for (const inSecond of perSecond.values()) expect(inSecond.length).toBeLessThanOrEqual(10);
-    expect(resync.timed).toHaveLength(1_000);
-    expect(resync.counts.get('MissedChanges')).toBe(1_200);
-    expect(resync.counts.get('ResyncPages')).toBe(3);
+it('the resync keeps its rate limit for missed changes, and leaves the rest to the next run', async () => {
+  const resync = await resyncOf(many(1_200, aMissedGadget), {
+    perSecond: 10,
+    runIntervalSeconds: 100,
+    periodSeconds: 36_000_000,
   });
+  expect(await resync.run({})).toEqual([]);
+  const perSecond = Map.groupBy(resync.timed, dueAtOf);
+  for (const inSecond of perSecond.values()) expect(inSecond.length).toBeLessThanOrEqual(10);
+  expect(resync.timed).toHaveLength(1_000);
+  expect(resync.counts.get('MissedChanges')).toBe(1_200);
+  expect(resync.counts.get('ResyncPages')).toBe(3);
+});
 
-  it.each([
-    ['no', 'a key waits that no function receives, as in a pause', 1, false],
-    ['the', 'ten keys are there and a function has one', 10, true],
-    ['no', 'eleven keys are there and a function has one', 11, false],
-  ])('the resync counts %s missed changes while %s', async (_no, _while, keys, isIdle) => {
-    await fillQueue(keys);
-    const release = keys === 1 ? undefined : await hold('gadget.fifo');
-    const resync = await resyncOf([aMissedGadget('missed')]);
-    await resync.run({});
-    await release?.();
-    expect([names(resync.timed), resync.counts.has('MissedChanges')]).toEqual([['missed'], isIdle]);
-  });
+it.each([
+  ['no', 'a key waits that no function receives, as in a pause', 1, false],
+  ['the', 'ten keys are there and a function has one', 10, true],
+  ['no', 'eleven keys are there and a function has one', 11, false],
+])('the resync counts %s missed changes while %s', async (_no, _while, keys, isIdle) => {
+  await fillQueue(keys);
+  const release = keys === 1 ? undefined : await hold('gadget.fifo');
+  const resync = await resyncOf([aMissedGadget('missed')]);
+  await resync.run({});
+  await release?.();
+  expect([names(resync.timed), resync.counts.has('MissedChanges')]).toEqual([['missed'], isIdle]);
+});
 
-  it('the resync counts no missed changes while the queue is busy, and sends a key less often as its change ages', async () => {
-    await fillQueue();
-    const missed = [changed('new', 10), changed('waiting', 41), changed('turn', 41)];
-    const resync = await resyncOf(missed, { periodSeconds: 36_000_000 });
-    await resync.run({});
-    expect(names(resync.timed)).toEqual(['new', 'turn']);
-    expect(resync.counts.has('MissedChanges')).toBe(false);
-    await drain('gadget.fifo');
-    await resync.run({});
-    expect(names(resync.timed).slice(2)).toEqual(['new', 'waiting', 'turn']);
-  });
+it('the resync counts no missed changes while the queue is busy, and sends a key less often as its change ages', async () => {
+  await fillQueue();
+  const missed = [changed('new', 10), changed('waiting', 41), changed('turn', 41)];
+  const resync = await resyncOf(missed, { periodSeconds: 36_000_000 });
+  await resync.run({});
+  expect(names(resync.timed)).toEqual(['new', 'turn']);
+  expect(resync.counts.has('MissedChanges')).toBe(false);
+  await drain('gadget.fifo');
+  await resync.run({});
+  expect(names(resync.timed).slice(2)).toEqual(['new', 'waiting', 'turn']);
+});
 
-  it('a cluster has the trouble not-reconciled while a change of it is unobserved after three more runs, and its queue is idle', async () => {
-    // The change is on the first of two pages.
-    const resync = await resyncOf([aMissedGadget('at-work'), changed('new', 33), ...many(500, aGadget)]);
-    const troubles = () => resync.counts.get('ClusterTrouble alpha not-reconciled');
-    await fillQueue();
-    await resync.run({});
-    await drain('gadget.fifo');
-    expect(troubles()).toBeUndefined();
-    await resync.run({});
-    expect([troubles(), names(resync.timed).includes('at-work')]).toEqual([1, true]);
-    const recent = await resyncOf([changed('new', 33)]);
-    await recent.run({});
-    expect([recent.counts.get('MissedChanges'), recent.counts.has('ClusterTrouble alpha not-reconciled')]).toEqual([
-      1,
-      false,
-    ]);
-  });
+it('a cluster has the trouble not-reconciled while a change of it is unobserved after three more runs, and its queue is idle', async () => {
+  // The change is on the first of two pages.
+  const resync = await resyncOf([aMissedGadget('at-work'), changed('new', 33), ...many(500, aGadget)]);
+  const troubles = () => resync.counts.get('ClusterTrouble alpha not-reconciled');
+  await fillQueue();
+  await resync.run({});
+  await drain('gadget.fifo');
+  expect(troubles()).toBeUndefined();
+  await resync.run({});
+  expect([troubles(), names(resync.timed).includes('at-work')]).toEqual([1, true]);
+  const recent = await resyncOf([changed('new', 33)]);
+  await recent.run({});
+  expect([recent.counts.get('MissedChanges'), recent.counts.has('ClusterTrouble alpha not-reconciled')]).toEqual([
+    1,
+    false,
+  ]);
+});
 
-  it('a resync run that is triggered twice adds each key once to the FIFO queue', async () => {
-    const resync = await resyncOf(many(20, aGadget));
-    await resync.run({}, {});
-    expect(resync.timed).toHaveLength(40);
-    const forwarded = resync.timed.map(
-      (message) => nextTimerStep(message, { nowMs: (dueAtOf(message) ?? 0) * 1000, ids: createFunctionIds() }).entry,
-    );
-    await send('gadget.fifo', forwarded, { signal });
-    const received = (await drain('gadget.fifo')).map(({ Body = '' }) => parseMessage(Body));
-    expect([...names(received)].sort()).toEqual([...new Set(names(resync.timed))].sort());
-  });
+it('a resync run that is triggered twice adds each key once to the FIFO queue', async () => {
+  const resync = await resyncOf(many(20, aGadget));
+  await resync.run({}, {});
+  expect(resync.timed).toHaveLength(40);
+  const forwarded = resync.timed.map(
+    (message) => nextTimerStep(message, { nowMs: (dueAtOf(message) ?? 0) * 1000, ids: createFunctionIds() }).entry,
+  );
+  await send('gadget.fifo', forwarded, { signal });
+  const received = (await drain('gadget.fifo')).map(({ Body = '' }) => parseMessage(Body));
+  expect([...names(received)].sort()).toEqual([...new Set(names(resync.timed))].sort());
+});
 
-  it('the resync checks the watchers of a cluster, unless it continues a list', async () => {
-    const { alpha } = await serving(listing(many(600, aGadget)));
-    const [first, next] = [aResync({ clusters: { alpha } }), aResync({ clusters: { alpha } })];
-    await first.run({});
-    await next.run({ continue: '500' });
-    expect([first.counts.get('WatcherDown'), next.counts.get('WatcherDown')]).toEqual([1, undefined]);
-  });
+it('the resync checks the watchers of a cluster, unless it continues a list', async () => {
+  const { alpha } = await serving(listing(many(600, aGadget)));
+  const [first, next] = [aResync({ clusters: { alpha } }), aResync({ clusters: { alpha } })];
+  await first.run({});
+  await next.run({ continue: '500' });
+  expect([first.counts.get('WatcherDown'), next.counts.get('WatcherDown')]).toEqual([1, undefined]);
 });
 
 /** Makes a gadget whose second generation is unobserved, and so many minutes old. */

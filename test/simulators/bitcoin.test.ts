@@ -67,40 +67,38 @@ describe('simulated Bitcoin nodes', () => {
   });
 });
 
-describe('Bitcoin node faults', () => {
-  it.each([
-    ['warming-up', 28, 'error code: -28'],
-    ['unauthorized', 1, 'Authorization failed'],
-    ['stopped', 1, 'Could not connect'],
-  ] as const)('the fault %s exits with status %i and changes nothing until it is removed', async (fault, exitCode, message) => {
-    const nodes = createBitcoinNodes();
-    nodes.fail(pod, fault);
-    expect(await nodes.execute(add('127.1.0.2'))).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
-    expect(nodes.added(pod)).toEqual([]);
-    expect(await nodes.execute(add('127.1.0.1', { pod: 'net-sts-1' }))).toMatchObject({ exitCode: 0 });
-    nodes.fail(pod, undefined);
-    expect(await nodes.execute(add('127.1.0.2'))).toMatchObject({ exitCode: 0 });
-  });
+it.each([
+  ['warming-up', 28, 'error code: -28'],
+  ['unauthorized', 1, 'Authorization failed'],
+  ['stopped', 1, 'Could not connect'],
+] as const)('the fault %s exits with status %i and changes nothing until it is removed', async (fault, exitCode, message) => {
+  const nodes = createBitcoinNodes();
+  nodes.fail(pod, fault);
+  expect(await nodes.execute(add('127.1.0.2'))).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
+  expect(nodes.added(pod)).toEqual([]);
+  expect(await nodes.execute(add('127.1.0.1', { pod: 'net-sts-1' }))).toMatchObject({ exitCode: 0 });
+  nodes.fail(pod, undefined);
+  expect(await nodes.execute(add('127.1.0.2'))).toMatchObject({ exitCode: 0 });
+});
 
-  it.each([
-    ['drop', []],
-    ['drop-after', ['127.1.0.2']],
-  ] as const)('the fault %s rejects the command and leaves %j', async (fault, added) => {
-    const nodes = createBitcoinNodes();
-    nodes.fail('*', fault);
-    await expect(nodes.execute(add('127.1.0.2'))).rejects.toThrow('cut');
-    expect(nodes.added(pod)).toEqual(added);
-  });
+it.each([
+  ['drop', []],
+  ['drop-after', ['127.1.0.2']],
+] as const)('the fault %s rejects the command and leaves %j', async (fault, added) => {
+  const nodes = createBitcoinNodes();
+  nodes.fail('*', fault);
+  await expect(nodes.execute(add('127.1.0.2'))).rejects.toThrow('cut');
+  expect(nodes.added(pod)).toEqual(added);
+});
 
-  it('the fault hang ends only when the exec request is aborted', async () => {
-    const nodes = createBitcoinNodes();
-    nodes.fail(pod, 'hang');
-    const aborter = new AbortController();
-    const hanging = nodes.execute(add('127.1.0.2', { signal: aborter.signal }));
-    aborter.abort();
-    await expect(hanging).rejects.toThrow('aborted');
-    expect(nodes.added(pod)).toEqual([]);
-  });
+it('the fault hang ends only when the exec request is aborted', async () => {
+  const nodes = createBitcoinNodes();
+  nodes.fail(pod, 'hang');
+  const aborter = new AbortController();
+  const hanging = nodes.execute(add('127.1.0.2', { signal: aborter.signal }));
+  aborter.abort();
+  await expect(hanging).rejects.toThrow('aborted');
+  expect(nodes.added(pod)).toEqual([]);
 });
 
 describe('simulated Bitcoin node, as a real one', () => {

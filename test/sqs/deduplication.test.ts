@@ -64,46 +64,44 @@ it('two accepted keys never share a text, a group id or a deduplication id', () 
   expect(count).toBeGreaterThan(100);
 });
 
-describe('deduplication ids', () => {
-  it('a deduplication id is the same for two replicas that saw the same changes in any order', () => {
-    const sources = [source, { uid: 'u2', resourceVersion: '9' }, { uid: 'u3', resourceVersion: '8', gone: true }];
-    expect(watchId(key, [...sources].reverse())).toBe(watchId(key, sources));
-    expect(watchId(key, [...sources, source])).toBe(watchId(key, sources));
-  });
+it('a deduplication id is the same for two replicas that saw the same changes in any order', () => {
+  const sources = [source, { uid: 'u2', resourceVersion: '9' }, { uid: 'u3', resourceVersion: '8', gone: true }];
+  expect(watchId(key, [...sources].reverse())).toBe(watchId(key, sources));
+  expect(watchId(key, [...sources, source])).toBe(watchId(key, sources));
+});
 
-  it('a deduplication id changes with every version and source, and differs for a deletion', () => {
-    const ids = [
-      watchId(key, [source]),
-      watchId(key, [{ ...source, resourceVersion: '8' }]),
-      watchId(key, [{ ...source, uid: 'u2' }]),
-      watchId(key, [source, { uid: 'u2', resourceVersion: '7' }]),
-      watchId(key, [{ ...source, gone: true }]),
-    ];
-    expect(new Set(ids).size).toBe(ids.length);
-  });
+it('a deduplication id changes with every version and source, and differs for a deletion', () => {
+  const ids = [
+    watchId(key, [source]),
+    watchId(key, [{ ...source, resourceVersion: '8' }]),
+    watchId(key, [{ ...source, uid: 'u2' }]),
+    watchId(key, [source, { uid: 'u2', resourceVersion: '7' }]),
+    watchId(key, [{ ...source, gone: true }]),
+  ];
+  expect(new Set(ids).size).toBe(ids.length);
+});
 
-  it('the deduplication id of a requeue is one for a cell, or for a time in a wide cell, and changes with the generation', () => {
-    const requeue = { slot: '30/7', dueAt: 210, generation: 3 };
-    const idOf = (changes: Partial<typeof requeue>) => ids.requeue(key, { ...requeue, ...changes });
-    expect(idOf({ dueAt: 211 })).toBe(idOf({}));
-    expect(idOf({ slot: '30/8' })).not.toBe(idOf({}));
-    expect(idOf({ generation: 4 })).not.toBe(idOf({}));
-    expect(idOf({ slot: '300/1' })).toBe(idOf({ slot: '330/1' }));
-    expect(idOf({ slot: '300/1', dueAt: 211 })).not.toBe(idOf({ slot: '300/1' }));
-  });
+it('the deduplication id of a requeue is one for a cell, or for a time in a wide cell, and changes with the generation', () => {
+  const requeue = { slot: '30/7', dueAt: 210, generation: 3 };
+  const idOf = (changes: Partial<typeof requeue>) => ids.requeue(key, { ...requeue, ...changes });
+  expect(idOf({ dueAt: 211 })).toBe(idOf({}));
+  expect(idOf({ slot: '30/8' })).not.toBe(idOf({}));
+  expect(idOf({ generation: 4 })).not.toBe(idOf({}));
+  expect(idOf({ slot: '300/1' })).toBe(idOf({ slot: '330/1' }));
+  expect(idOf({ slot: '300/1', dueAt: 211 })).not.toBe(idOf({ slot: '300/1' }));
+});
 
-  // Control T65.
-  it('the deduplication id of a retry changes with attempt, postponements, slot, due time, and with a command', () => {
-    const retry = { attempt: 1, postponements: 0, slot: '2/1', dueAt: 3 };
-    const more = [
-      { ...retry, attempt: 2 },
-      { ...retry, postponements: 1 },
-      { ...retry, slot: '2/2' },
-    ];
-    const others = [{ ...retry, dueAt: 2 }, { ...retry, generation: 2 }, { ...retry, command: true } as const];
-    const all = [retry, ...more, ...others];
-    expect(new Set(all.map((one) => ids.retry(key, one))).size).toBe(7);
-  });
+// Control T65.
+it('the deduplication id of a retry changes with attempt, postponements, slot, due time, and with a command', () => {
+  const retry = { attempt: 1, postponements: 0, slot: '2/1', dueAt: 3 };
+  const more = [
+    { ...retry, attempt: 2 },
+    { ...retry, postponements: 1 },
+    { ...retry, slot: '2/2' },
+  ];
+  const others = [{ ...retry, dueAt: 2 }, { ...retry, generation: 2 }, { ...retry, command: true } as const];
+  const all = [retry, ...more, ...others];
+  expect(new Set(all.map((one) => ids.retry(key, one))).size).toBe(7);
 });
 
 // Control T69.
@@ -125,22 +123,20 @@ it('no id that only functions make can be calculated without the secret of the d
   expect(made(createFunctionIds('secret'))).toEqual(genuine);
 });
 
-describe('groupIdOf', () => {
-  it('a group id is readable if SQS allows it', () => {
-    expect(groupIdOf(key)).toBe('gadget:alpha:gadgets.example.com/shop/one');
-  });
+it('a group id is readable if SQS allows it', () => {
+  expect(groupIdOf(key)).toBe('gadget:alpha:gadgets.example.com/shop/one');
+});
 
-  it('a group id is always valid, and never the same for two objects', () => {
-    const long = fc.string({ minLength: 60, maxLength: 253, unit: fc.constantFrom(...'az09.-'), size: 'max' });
-    const names = fc.oneof(fc.string({ minLength: 1, maxLength: 253, unit: 'grapheme' }), long);
-    fc.assert(
-      fc.property(names, names, (a, b) => {
-        const [first, second] = [groupIdOf({ ...key, name: a }), groupIdOf({ ...key, name: b })];
-        expect(first).toMatch(/^[!-~]{1,128}$/);
-        expect(first === second).toBe(a === b);
-      }),
-    );
-  });
+it('a group id is always valid, and never the same for two objects', () => {
+  const long = fc.string({ minLength: 60, maxLength: 253, unit: fc.constantFrom(...'az09.-'), size: 'max' });
+  const names = fc.oneof(fc.string({ minLength: 1, maxLength: 253, unit: 'grapheme' }), long);
+  fc.assert(
+    fc.property(names, names, (a, b) => {
+      const [first, second] = [groupIdOf({ ...key, name: a }), groupIdOf({ ...key, name: b })];
+      expect(first).toMatch(/^[!-~]{1,128}$/);
+      expect(first === second).toBe(a === b);
+    }),
+  );
 });
 
 describe('a controller’s FIFO queue', () => {

@@ -79,28 +79,26 @@ it('a peer that fails makes the run fail, and is in the document', async () => {
   );
 });
 
-describe('the document', () => {
-  it('the summary has the ratio to the best setting of a peer, and counts the goals of the other rows', () => {
-    const about = { figure: 'f2', what: 'p50', unit: 'ms', goals: [{ than: 'kopf', times: 1 }] };
-    const outcome = (name: string, figure: number) => ({ name, setting: 'best' as const, runs: [figure] });
-    const compared = compare(
-      about,
-      [outcome('Outrigger', 6), outcome('kopf (default)', 12), outcome('kopf (best)', 4)],
-      Number,
-    );
-    const plain = { figure: 'f4', what: 'requests', ours: '1', goal: '1', met: true };
-    const stored = (row: Row) => ({ on: '2026-01-01', machine: 'a machine', rows: [row] });
-    const text = renderSummary({ f4: stored(plain), f2: stored(compared) });
-    expect(text).toContain('| f2: p50 | 6.0 ms | - | 1.5 | - | - | **missed** |');
-    expect(text).toContain('f4 1 of 1.');
-  });
+it('the summary has the ratio to the best setting of a peer, and counts the goals of the other rows', () => {
+  const about = { figure: 'f2', what: 'p50', unit: 'ms', goals: [{ than: 'kopf', times: 1 }] };
+  const outcome = (name: string, figure: number) => ({ name, setting: 'best' as const, runs: [figure] });
+  const compared = compare(
+    about,
+    [outcome('Outrigger', 6), outcome('kopf (default)', 12), outcome('kopf (best)', 4)],
+    Number,
+  );
+  const plain = { figure: 'f4', what: 'requests', ours: '1', goal: '1', met: true };
+  const stored = (row: Row) => ({ on: '2026-01-01', machine: 'a machine', rows: [row] });
+  const text = renderSummary({ f4: stored(plain), f2: stored(compared) });
+  expect(text).toContain('| f2: p50 | 6.0 ms | - | 1.5 | - | - | **missed** |');
+  expect(text).toContain('f4 1 of 1.');
+});
 
-  it('the summary fits a screen, and no line of it and of its records is over 120 columns', async () => {
-    const files = ['docs/performance.md', 'docs/records/performance.md', 'docs/records/profiles.md'];
-    const texts = await Promise.all(files.map(async (file) => await readFile(file, 'utf8')));
-    expect(texts[0]?.split('\n').length).toBeLessThanOrEqual(65);
-    expect(texts.flatMap((text) => text.split('\n').filter((line) => line.length > 120))).toEqual([]);
-  });
+it('the summary fits a screen, and no line of it and of its records is over 120 columns', async () => {
+  const files = ['docs/performance.md', 'docs/records/performance.md', 'docs/records/profiles.md'];
+  const texts = await Promise.all(files.map(async (file) => await readFile(file, 'utf8')));
+  expect(texts[0]?.split('\n').length).toBeLessThanOrEqual(65);
+  expect(texts.flatMap((text) => text.split('\n').filter((line) => line.length > 120))).toEqual([]);
 });
 
 it('a measured program ends with the bench, even if the bench is killed', async () => {

@@ -11,53 +11,51 @@ const nowMs = fc.integer({ min: 1_600_000_000_000, max: 2_000_000_000_000 });
 const delaySeconds = fc.integer({ min: 1, max: 86_400 });
 const key = fc.string({ minLength: 1 });
 
-describe('nextSlot', () => {
-  it('the first slot is always 0.5 to 1.5 times a delay of four seconds or more away', () => {
-    fc.assert(
-      fc.property(key, fc.integer({ min: 4, max: 86_400 }), nowMs, (key, delaySeconds, nowMs) => {
-        const waited = nextSlot({ key, delaySeconds, nowMs }).dueAt - nowMs / 1000;
-        expect(waited).toBeGreaterThanOrEqual(delaySeconds / 2);
-        expect(waited).toBeLessThanOrEqual(delaySeconds * 1.5);
-      }),
-    );
-  });
+it('the first slot is always 0.5 to 1.5 times a delay of four seconds or more away', () => {
+  fc.assert(
+    fc.property(key, fc.integer({ min: 4, max: 86_400 }), nowMs, (key, delaySeconds, nowMs) => {
+      const waited = nextSlot({ key, delaySeconds, nowMs }).dueAt - nowMs / 1000;
+      expect(waited).toBeGreaterThanOrEqual(delaySeconds / 2);
+      expect(waited).toBeLessThanOrEqual(delaySeconds * 1.5);
+    }),
+  );
+});
 
-  it('the first slot of a shorter delay is two seconds away or more, as a message of it may have been received early', () => {
-    fc.assert(
-      fc.property(key, fc.integer({ min: 1, max: 3 }), nowMs, (key, delaySeconds, nowMs) => {
-        const waited = nextSlot({ key, delaySeconds, nowMs }).dueAt - nowMs / 1000;
-        expect(waited).toBeGreaterThanOrEqual(2);
-        expect(waited).toBeLessThanOrEqual(2 + delaySeconds);
-      }),
-    );
-  });
+it('the first slot of a shorter delay is two seconds away or more, as a message of it may have been received early', () => {
+  fc.assert(
+    fc.property(key, fc.integer({ min: 1, max: 3 }), nowMs, (key, delaySeconds, nowMs) => {
+      const waited = nextSlot({ key, delaySeconds, nowMs }).dueAt - nowMs / 1000;
+      expect(waited).toBeGreaterThanOrEqual(2);
+      expect(waited).toBeLessThanOrEqual(2 + delaySeconds);
+    }),
+  );
+});
 
-  it('a slot is exactly the delay after the one before, if the reconcile takes less than half of it', () => {
-    fc.assert(
-      fc.property(key, delaySeconds, nowMs, fc.double({ min: -1, max: 0.49, noNaN: true }), (key, delay, at, late) => {
-        const first = nextSlot({ key, delaySeconds: delay, nowMs: at });
-        const received = first.dueAt + (late < 0 ? late : late * delay);
-        const second = nextSlot({ key, delaySeconds: delay, nowMs: received * 1000, afterDueAt: first.dueAt });
-        expect(second.dueAt).toBe(first.dueAt + delay);
-      }),
-    );
-  });
+it('a slot is exactly the delay after the one before, if the reconcile takes less than half of it', () => {
+  fc.assert(
+    fc.property(key, delaySeconds, nowMs, fc.double({ min: -1, max: 0.49, noNaN: true }), (key, delay, at, late) => {
+      const first = nextSlot({ key, delaySeconds: delay, nowMs: at });
+      const received = first.dueAt + (late < 0 ? late : late * delay);
+      const second = nextSlot({ key, delaySeconds: delay, nowMs: received * 1000, afterDueAt: first.dueAt });
+      expect(second.dueAt).toBe(first.dueAt + delay);
+    }),
+  );
+});
 
-  it('a slot is always later than the current one, with a clock set back an hour or another grid', () => {
-    fc.assert(
-      fc.property(key, delaySeconds, delaySeconds, nowMs, (key, before, delay, at) => {
-        const first = nextSlot({ key, delaySeconds: before, nowMs: at });
-        const second = nextSlot({ key, delaySeconds: delay, nowMs: at - 3_600_000, afterDueAt: first.dueAt });
-        expect(second.dueAt).toBeGreaterThan(first.dueAt);
-        expect(second.slot).not.toBe(first.slot);
-      }),
-    );
-  });
+it('a slot is always later than the current one, with a clock set back an hour or another grid', () => {
+  fc.assert(
+    fc.property(key, delaySeconds, delaySeconds, nowMs, (key, before, delay, at) => {
+      const first = nextSlot({ key, delaySeconds: before, nowMs: at });
+      const second = nextSlot({ key, delaySeconds: delay, nowMs: at - 3_600_000, afterDueAt: first.dueAt });
+      expect(second.dueAt).toBeGreaterThan(first.dueAt);
+      expect(second.slot).not.toBe(first.slot);
+    }),
+  );
+});
 
-  it('a due time is in whole seconds, and a delay below one second is one', () => {
-    expect(Number.isInteger(nextSlot({ key: 'a', delaySeconds: 30.4, nowMs: 1_700_000_000_123 }).dueAt)).toBe(true);
-    expect(nextSlot({ key: 'a', delaySeconds: 0, nowMs: 1_700_000_000_000 }).dueAt).toBe(1_700_000_002);
-  });
+it('a due time is in whole seconds, and a delay below one second is one', () => {
+  expect(Number.isInteger(nextSlot({ key: 'a', delaySeconds: 30.4, nowMs: 1_700_000_000_123 }).dueAt)).toBe(true);
+  expect(nextSlot({ key: 'a', delaySeconds: 0, nowMs: 1_700_000_000_000 }).dueAt).toBe(1_700_000_002);
 });
 
 describe('cells', () => {

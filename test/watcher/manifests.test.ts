@@ -93,51 +93,49 @@ describe('the documented trust of the watcher’s role', () => {
   });
 });
 
-describe('the manifests of the watcher', () => {
-  it('the manifests and the generated ones use the same namespace, service account and ConfigMap', () => {
-    const rbac = sampleKinds.get('rbac.yaml');
-    for (const name of [systemNamespace, watcherAccount, checkpointName]) expect(rbac).toContain(`name: ${name}\n`);
-    expect(pod.serviceAccountName).toBe(watcherAccount);
-    for (const file of ['watcher/deployment.yaml', 'watcher/disruption-budget.yaml', 'watcher/network-policy.yaml']) {
-      expect(documents(file)).toMatchObject([{ metadata: { namespace: systemNamespace } }]);
-    }
-  });
+it('the manifests and the generated ones use the same namespace, service account and ConfigMap', () => {
+  const rbac = sampleKinds.get('rbac.yaml');
+  for (const name of [systemNamespace, watcherAccount, checkpointName]) expect(rbac).toContain(`name: ${name}\n`);
+  expect(pod.serviceAccountName).toBe(watcherAccount);
+  for (const file of ['watcher/deployment.yaml', 'watcher/disruption-budget.yaml', 'watcher/network-policy.yaml']) {
+    expect(documents(file)).toMatchObject([{ metadata: { namespace: systemNamespace } }]);
+  }
+});
 
-  it('the FlowSchema matches the watcher and the resync', () => {
-    const [, schema] = documents('watcher/flow-schema.yaml');
-    expect(schema).toMatchObject({
-      spec: {
-        rules: [
-          {
-            subjects: [
-              { kind: 'ServiceAccount', serviceAccount: { name: watcherAccount, namespace: systemNamespace } },
-              { kind: 'User', user: { name: watcherIdentity } },
-              { kind: 'Group', group: { name: watcherIdentity } },
-              { kind: 'User', user: { name: resyncIdentity } },
-              { kind: 'Group', group: { name: resyncIdentity } },
-            ],
-          },
-        ],
-      },
-    });
+it('the FlowSchema matches the watcher and the resync', () => {
+  const [, schema] = documents('watcher/flow-schema.yaml');
+  expect(schema).toMatchObject({
+    spec: {
+      rules: [
+        {
+          subjects: [
+            { kind: 'ServiceAccount', serviceAccount: { name: watcherAccount, namespace: systemNamespace } },
+            { kind: 'User', user: { name: watcherIdentity } },
+            { kind: 'Group', group: { name: watcherIdentity } },
+            { kind: 'User', user: { name: resyncIdentity } },
+            { kind: 'Group', group: { name: resyncIdentity } },
+          ],
+        },
+      ],
+    },
   });
+});
 
-  it('the startup probe covers both checks, and the grace period covers the drain and the last checkpoint', () => {
-    const { periodSeconds, failureThreshold } = container.startupProbe;
-    const checks = 2 * secondsIn('watcher/check-start.ts', 'checkSeconds');
-    expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(2 * checks);
-    const end = secondsIn('watcher/run.ts', 'drainSeconds') + secondsIn('checkpoint/checkpoint.ts', 'flushSeconds');
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(2 * end);
-  });
+it('the startup probe covers both checks, and the grace period covers the drain and the last checkpoint', () => {
+  const { periodSeconds, failureThreshold } = container.startupProbe;
+  const checks = 2 * secondsIn('watcher/check-start.ts', 'checkSeconds');
+  expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(2 * checks);
+  const end = secondsIn('watcher/run.ts', 'drainSeconds') + secondsIn('checkpoint/checkpoint.ts', 'flushSeconds');
+  expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(2 * end);
+});
 
-  it('the readiness probe uses /readyz, the startup and liveness probes use /healthz', () => {
-    const { startupProbe, readinessProbe, livenessProbe } = container;
-    expect([startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet)).toEqual([
-      { path: '/healthz', port: container.ports[0].name },
-      { path: '/readyz', port: container.ports[0].name },
-      { path: '/healthz', port: container.ports[0].name },
-    ]);
-  });
+it('the readiness probe uses /readyz, the startup and liveness probes use /healthz', () => {
+  const { startupProbe, readinessProbe, livenessProbe } = container;
+  expect([startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet)).toEqual([
+    { path: '/healthz', port: container.ports[0].name },
+    { path: '/readyz', port: container.ports[0].name },
+    { path: '/healthz', port: container.ports[0].name },
+  ]);
 });
 
 /** Reads a constant that is not exported from its source file. */

@@ -17,15 +17,8 @@ export const testCluster = 'test';
 /** Creates a function that sends the keys of everything that changed since its last call, and returns their number. */
 export function createChangeFinder(
   controllers: readonly ControllerDefinition[],
-  {
-    cluster: { client, version },
-    send,
-    nowMs,
-  }: {
-    readonly cluster: Pick<TestApiServer, 'client' | 'version'>;
-    readonly send: Send;
-    readonly nowMs: () => number;
-  },
+  { client, version }: Pick<TestApiServer, 'client' | 'version'>,
+  { send, nowMs }: { readonly send: Send; readonly nowMs: () => number },
 ): (signal: AbortSignal) => Promise<number> {
   const collections = watchListOf(controllers).resources.map((resource) => ({
     resource,

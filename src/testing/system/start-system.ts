@@ -187,7 +187,7 @@ export async function startSystem({
     return { debug: add, info: add, warn: add, error: add };
   }
 
-  const findChanges = createChangeFinder(controllers, { cluster, send, nowMs: clock });
+  const findChanges = createChangeFinder(controllers, cluster, { send, nowMs: clock });
   const wake = createWake({
     registry: controllers,
     send,

@@ -110,62 +110,60 @@ describe('pods of the workload simulator', () => {
   });
 });
 
-describe('workload simulator', () => {
-  it('the simulator writes nothing when it starts on objects that are up to date', async () => {
-    await fixture.make('deployments', deployment(2));
-    await fixture.make('services', { metadata: { name: 'one' }, spec: { selector: labels, ports: [{ port: 80 }] } });
-    await fixture.until(
-      'endpointslices',
-      ([slice]) => (JSON.stringify(slice ?? {}).match(/"ready":true/g) ?? []).length === 2,
-    );
-    await availableIn(fixture, 2);
-    const second = createClient({ server: new URL(server.url) }, { userAgent: 'second' });
-    const before = server.requests().length;
-    const errors: string[] = [];
-    const other = await startWorkloads(second, { onError: (line) => errors.push(line) });
-    // A new object shows that everything queued before it has been reconciled by both simulators, which share the API
-    // server.
-    const elsewhere = await openNamespaceFixture(harness);
-    await elsewhere.make('deployments', deployment(1));
-    await availableIn(elsewhere, 1);
-    await other.close();
-    second.close();
-    const { namespace } = fixture;
-    const writes = server
-      .requests()
-      .slice(before)
-      .filter(({ method, path }) => method !== 'GET' && path.includes(`/${namespace}/`));
-    expect({ writes, errors }).toEqual({ writes: [], errors: [] });
-  });
+it('the simulator writes nothing when it starts on objects that are up to date', async () => {
+  await fixture.make('deployments', deployment(2));
+  await fixture.make('services', { metadata: { name: 'one' }, spec: { selector: labels, ports: [{ port: 80 }] } });
+  await fixture.until(
+    'endpointslices',
+    ([slice]) => (JSON.stringify(slice ?? {}).match(/"ready":true/g) ?? []).length === 2,
+  );
+  await availableIn(fixture, 2);
+  const second = createClient({ server: new URL(server.url) }, { userAgent: 'second' });
+  const before = server.requests().length;
+  const errors: string[] = [];
+  const other = await startWorkloads(second, { onError: (line) => errors.push(line) });
+  // A new object shows that everything queued before it has been reconciled by both simulators, which share the API
+  // server.
+  const elsewhere = await openNamespaceFixture(harness);
+  await elsewhere.make('deployments', deployment(1));
+  await availableIn(elsewhere, 1);
+  await other.close();
+  second.close();
+  const { namespace } = fixture;
+  const writes = server
+    .requests()
+    .slice(before)
+    .filter(({ method, path }) => method !== 'GET' && path.includes(`/${namespace}/`));
+  expect({ writes, errors }).toEqual({ writes: [], errors: [] });
+});
 
-  it('the simulator catches up on changes during a broken watch', async () => {
-    await fixture.make('deployments', deployment(2));
-    await availableIn(fixture, 2);
-    const [gone = ''] = names(await fixture.until('pods', (all) => all.length === 2));
-    server.expireWindow();
-    server.breakStreams();
-    await fixture.remove('pods', gone);
-    await fixture.until('pods', (all) => all.length === 2 && !names(all).includes(gone) && all.every(isReady));
-  });
+it('the simulator catches up on changes during a broken watch', async () => {
+  await fixture.make('deployments', deployment(2));
+  await availableIn(fixture, 2);
+  const [gone = ''] = names(await fixture.until('pods', (all) => all.length === 2));
+  server.expireWindow();
+  server.breakStreams();
+  await fixture.remove('pods', gone);
+  await fixture.until('pods', (all) => all.length === 2 && !names(all).includes(gone) && all.every(isReady));
+});
 
-  it('the simulator writes nothing after close', async () => {
-    const other = await startApiServer();
-    const own = createClient({ server: new URL(other.url) });
-    const brief = await startWorkloads(own);
-    const fixture = await openNamespaceFixture({ wire: createWire({ url: other.url }) });
-    await fixture.make('deployments', deployment(1));
-    await availableIn(fixture, 1);
-    await brief.close();
-    const before = other.requests().length;
-    await fixture.change('deployments', 'one', { spec: { replicas: 2 } });
-    await fixture.remove('pods', names(await fixture.until('pods', () => true))[0] ?? '');
-    expect(await fixture.until('pods', () => true)).toEqual([]);
-    const writes = other
-      .requests()
-      .slice(before)
-      .filter(({ method }) => method !== 'GET');
-    expect(writes.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
-    own.close();
-    await other.close();
-  });
+it('the simulator writes nothing after close', async () => {
+  const other = await startApiServer();
+  const own = createClient({ server: new URL(other.url) });
+  const brief = await startWorkloads(own);
+  const fixture = await openNamespaceFixture({ wire: createWire({ url: other.url }) });
+  await fixture.make('deployments', deployment(1));
+  await availableIn(fixture, 1);
+  await brief.close();
+  const before = other.requests().length;
+  await fixture.change('deployments', 'one', { spec: { replicas: 2 } });
+  await fixture.remove('pods', names(await fixture.until('pods', () => true))[0] ?? '');
+  expect(await fixture.until('pods', () => true)).toEqual([]);
+  const writes = other
+    .requests()
+    .slice(before)
+    .filter(({ method }) => method !== 'GET');
+  expect(writes.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
+  own.close();
+  await other.close();
 });

@@ -1,5 +1,5 @@
 // Only the pure parts of `npm run mutate`: the verdict on a run, and the error for a stale mutant.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { mutate, swap } from '../../../tools/mutants/mutant.ts';
 import type { Test } from '../../../tools/mutants/run-suites.ts';
 import { statementIds } from '../../../tools/mutants/statement-ids.ts';
@@ -13,22 +13,20 @@ const test = (name: string, more: Partial<Test> = {}): Test => ({
   ...more,
 });
 
-describe('the ids of a test', () => {
-  it.each([
-    ['W3: it stands', ['W3']],
-    ['M2, M12a, X15: it stands', ['M2', 'M12a', 'X15']],
-    ['BK: a title that is empty', ['BK']],
-    ['C, bad input: two owners', ['C']],
-    ['it stands', []],
-    ['Foo: it stands', []],
-    ['W3 stands', []],
-  ])('of %j are %j', (name, ids) => {
-    expect(statementIds(name)).toEqual(ids);
-  });
+it.each([
+  ['W3: it stands', ['W3']],
+  ['M2, M12a, X15: it stands', ['M2', 'M12a', 'X15']],
+  ['BK: a title that is empty', ['BK']],
+  ['C, bad input: two owners', ['C']],
+  ['it stands', []],
+  ['Foo: it stands', []],
+  ['W3 stands', []],
+])('of %j are %j', (name, ids) => {
+  expect(statementIds(name)).toEqual(ids);
+});
 
-  it('the ids of a test come once each, in the order of their numbers', () => {
-    expect(idsOf(['W10: a', 'W2, W10: b', 'I1: c'])).toEqual(['I1', 'W2', 'W10']);
-  });
+it('the ids of a test come once each, in the order of their numbers', () => {
+  expect(idsOf(['W10: a', 'W2, W10: b', 'I1: c'])).toEqual(['I1', 'W2', 'W10']);
 });
 
 it('a mutant that no test fails on survives, and one whose files cannot be loaded is not caught by that', () => {

@@ -138,7 +138,7 @@ export function createStage(
       const client = watcher();
       if (client === undefined) watching = undefined;
       else if (watching?.client !== client)
-        watching = { client, find: createChangeFinder([controller], { cluster: { client, version }, send, nowMs }) };
+        watching = { client, find: createChangeFinder([controller], { client, version }, { send, nowMs }) };
       await watching?.find(never);
       await give(timersQueue, async (records) => await timers(records, { signal: never }));
       if (running !== undefined) return;

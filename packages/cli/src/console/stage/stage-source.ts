@@ -60,7 +60,7 @@ const logSeconds = 5;
 const watcherSeconds = 30;
 /** CloudWatch counts by the minute, and each read of a metric costs. A deployment may change the LOG_LEVEL. */
 const throttleSeconds = 60;
-/** Until the watchers of a cluster that has joined are read. */
+/** Until what a page that opens shows, and the watchers of a cluster that joins, are read. */
 const dueSeconds = 1;
 const connectSeconds = 20;
 /** A page reads the flow every two seconds. */
@@ -90,11 +90,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   let table: readonly (ClusterFacts & { readonly name: string })[] = [];
   let lastReadAt = 0;
   let throttlesReadAt = 0;
-  let opened = Promise.withResolvers<void>();
-  /** Resolves while a page is open. */
-  async function open(): Promise<void> {
-    while (Date.now() - lastReadAt >= openMilliseconds) await opened.promise;
-  }
+  const isOpen = () => Date.now() - lastReadAt < openMilliseconds;
   history.troubles.setHidden('the LOG_LEVEL of the functions is being read');
   const followHidden = async () => history.troubles.setHidden(await deps.readHidden(signal));
 
@@ -180,18 +176,19 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
 
   const notes = new Map<string, string>();
   const past = new PastReader(controllers, deps);
-  async function repeat(what: string, seconds: number, step: () => Promise<void>, due = open): Promise<void> {
+  async function repeat(what: string, seconds: number, step: () => Promise<void>, isDue = isOpen): Promise<void> {
     while (!signal.aborted) {
-      await due();
-      await step().then(
-        () => notes.delete(what),
-        (error: unknown) => notes.set(what, `${what}: ${redact(toError(error).message)}`),
-      );
-      await sleep(seconds, signal).catch(() => undefined);
+      const due = isDue();
+      if (due)
+        await step().then(
+          () => notes.delete(what),
+          (error: unknown) => notes.set(what, `${what}: ${redact(toError(error).message)}`),
+        );
+      await sleep(due ? seconds : dueSeconds, signal).catch(() => undefined);
     }
   }
   void followHidden().catch(() => undefined);
-  void repeat('The clusters table cannot be read', tableSeconds, followTable, async () => undefined);
+  void repeat('The clusters table cannot be read', tableSeconds, followTable, () => true);
   void repeat('The log of the functions cannot be read', logSeconds, followLogs);
   void repeat('Watchers', dueSeconds, followWatchers);
   void repeat('Throttles', dueSeconds, followThrottles);
@@ -246,8 +243,6 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     onEvent: live.onEvent,
     flow: async (own) => {
       lastReadAt = Date.now();
-      opened.resolve();
-      opened = Promise.withResolvers();
       return await readFlow(own);
     },
     queues: letters.read,
