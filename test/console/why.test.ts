@@ -1,10 +1,12 @@
 // Only the sentence about an object in the console: why it is in its state, and the action that ends it.
 import { FunctionTroubles } from '@outrigger/cli/console/health';
+import { stateOf } from '@outrigger/cli/console/object-state';
 import { whyOf } from '@outrigger/cli/console/why';
 import type { QueuedMessage, TimelineEntry } from '@outrigger/cli/console/wire';
 import { expect, it } from 'vitest';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
 
 const id = 'local:watertanks.plant.example.com/default/north';
 const condition = { type: 'Ready', status: 'False', reason: 'BelowTarget', message: 'level 3 of 30' };
@@ -94,4 +96,23 @@ it.each([
     ...{ state, text: expect.stringContaining(text) },
     ...(action === undefined ? {} : { action }),
   });
+});
+
+it.each([
+  [
+    'a failure that is logged',
+    { outcome: 'failed', attempt: 2, error: 'no zone' },
+    0,
+    'unknown',
+    'as failed: no zone; a later',
+  ],
+  ['nothing that is logged', undefined, 0, 'unknown', hidden],
+  ['a dead letter whose failure is logged', { outcome: 'failed', error: 'no zone' }, 1, 'dead letter', 'no zone'],
+] as const)('where the log hides runs, an object without conditions of ours with %s is not settled', (_, last, deadLetters, state, why) => {
+  const { name, declaration } = ConfigMap.controller('maps', { reconcile: async () => undefined });
+  const facts = { hidden, last, deadLetters, finalizer: '', project: 'outrigger' };
+  const found = stateOf({ metadata: object.metadata }, { name, declaration }, facts);
+  expect(found).toMatchObject({ state, why: expect.stringContaining(why) });
+  const unloaded = stateOf({ metadata: object.metadata }, { name, declaration: undefined }, facts);
+  expect(unloaded).toMatchObject({ state, why: expect.stringContaining(why) });
 });

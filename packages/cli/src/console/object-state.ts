@@ -61,21 +61,25 @@ export function stateOf(
   const { deadLetters, finalizer, at = '' } = facts;
   if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
   const { metadata, status } = object;
-  const last = facts.hidden === undefined ? facts.last : shownRun(object, controller.declaration);
+  const { name, declaration } = controller;
+  const { hidden } = facts;
+  // Where the conditions say nothing of a run, what the log shows of it is all that is known.
+  const isShown = declaration?.resource.definition !== undefined || declaration?.statusSlice !== undefined;
+  const last = hidden === undefined || !isShown ? facts.last : shownRun(object, declaration);
   const failed = ['failed', 'terminal', 'refused', 'postponed'].includes(last?.outcome ?? '');
   const error = last?.error ?? last?.reason ?? 'no error is logged';
   const isDeleting = metadata.deletionTimestamp !== undefined;
-  const mismatch = mismatchOf(controller.declaration?.selector, object);
+  const mismatch = mismatchOf(declaration?.selector, object);
   // An object that is being deleted is finalized whether it is selected or not.
   if (mismatch !== undefined && !isDeleting) {
     const ended = failed ? `; its last reconcile ended as ${last?.outcome}: ${error}` : '';
-    return { state: 'not selected', why: `the selector of ${controller.name} needs ${mismatch}${ended}` };
+    return { state: 'not selected', why: `the selector of ${name} needs ${mismatch}${ended}` };
   }
   const paused = (remedy: ObjectExplanation['remedy'], why: string) => ({ state: 'paused', why, remedy }) as const;
-  const resumes = (name: string, command: string) => `${name} is paused; outrigger ${command} ${name}${at} ends that`;
+  const resumes = (what: string, command: string) => `${what} is paused; outrigger ${command} ${what}${at} ends that`;
   if (metadata.annotations?.[pausedAnnotation] === 'true')
     return paused('resume', `its annotation ${pausedAnnotation} is true; remove it to reconcile the object`);
-  if (facts.isPaused === true) return paused('resume-controller', resumes(controller.name, 'resume'));
+  if (facts.isPaused === true) return paused('resume-controller', resumes(name, 'resume'));
   const { pausedCluster } = facts;
   if (pausedCluster !== undefined) return paused('resume-cluster', resumes(pausedCluster, 'clusters resume'));
   if (deadLetters > 0) {
@@ -91,16 +95,22 @@ export function stateOf(
     return { state: 'deleting', why: `it waits for ${waits ?? 'nothing'}${failed ? `: ${error}` : ''}` };
   }
   if (failed) {
-    const which = facts.hidden === undefined ? `attempt ${(last?.attempt ?? 0) + 1}` : 'its last reconcile';
-    return { state: 'failing', why: `${which} ended as ${last?.outcome}: ${error}` };
+    const which = last === facts.last ? `attempt ${(last?.attempt ?? 0) + 1}` : 'its last reconcile';
+    const why = `${which} ended as ${last?.outcome}: ${error}`;
+    return hidden === undefined || isShown
+      ? { state: 'failing', why }
+      : { state: 'unknown', why: `${why}; a later one may have succeeded: ${hidden}` };
   }
-  const { name, declaration } = controller;
   if (declaration === undefined)
-    return { state: 'unknown', why: 'nothing has failed; whether its last change is reconciled is not known' };
+    return {
+      state: 'unknown',
+      why: hidden ?? 'nothing has failed; whether its last change is reconciled is not known',
+    };
   const { resource, statusSlice } = declaration;
   if (resource.definition === undefined && statusSlice?.isObserved === undefined) {
     const isObserved = observationOf({ name, declaration }, facts.project)?.isObserved(object);
     if (isObserved === false) return { state: 'unobserved', why: 'its last change is not reconciled yet' };
+    if (hidden !== undefined) return { state: 'unknown', why: hidden };
     if (isObserved === undefined && last === undefined)
       return { state: 'unknown', why: 'no reconcile of it is in the logs, and nothing in the object shows one' };
     const whole = isObserved === undefined ? '; nothing shows which changes it has observed' : '';
@@ -124,11 +134,7 @@ export function stateOf(
 }
 
 /** The failure that the conditions of an object show, as its last run; undefined if they show none. */
-function shownRun(
-  object: KubeObject,
-  declaration: ControllerDefinition['declaration'] | undefined,
-): LastRun | undefined {
-  if (declaration === undefined) return undefined;
+function shownRun(object: KubeObject, declaration: ControllerDefinition['declaration']): LastRun | undefined {
   const { resource, statusSlice } = declaration;
   const sliceConditions = statusSlice?.conditions ?? [];
   const { state, text } = objectHealth(object, { sliceConditions, isForeign: resource.definition === undefined });
