@@ -30,6 +30,12 @@ it('a misspelt setting of package.json is an error that names it, and never all 
   await rm(folder.at('package.json'));
 });
 
+it('a key of outrigger in package.json that begins with // is a comment', async () => {
+  await write('package.json', '{ "outrigger": { "//": "the café", "// namespaces": "all", "project": "cafe" } }');
+  expect([await readProjectName(folder.path), await readNamespaces(folder.path)]).toEqual(['cafe', undefined]);
+  await rm(folder.at('package.json'));
+});
+
 it('B8: a project in a folder with # ? and % is loaded, and an error of its sources names their place', async () => {
   await write('a #b?c%20d/src/controllers/registry.ts', "\nthrow new Error('no registry');\n");
   const argv = [path.resolve('packages/cli/bin/outrigger.js'), 'manifests', '--check'];

@@ -267,6 +267,7 @@ const others: readonly Refusal[] = [
     { spec: { renewTime: '2026-01-01T00:00:00.123Z' } },
     '400',
   ],
+  ['a time at 24:00', 'coordination.k8s.io/v1/leases', { spec: { renewTime: '2026-01-01T24:00:00.000000Z' } }, '400'],
   [
     'a rule without verbs',
     'rbac.authorization.k8s.io/v1/roles',

@@ -34,6 +34,7 @@ it.each([
   ['a string for a boolean', { size: 1, loose: 'yes' }, 'spec.loose', 'boolean', 'string'],
   ['an array for an object', { size: 1, labels: [] }, 'spec.labels', 'object', 'array'],
   ['a string that is not a date-time', { size: 1, since: 'yesterday' }, 'spec.since', 'date-time', 'yesterday'],
+  ['a time at 24:00', { size: 1, since: '2026-01-01T24:00:00Z' }, 'spec.since', 'date-time', '2026-01-01T24:00:00Z'],
   ['a boolean for an int-or-string', { size: 1, port: true }, 'spec.port', 'integer,string', 'boolean'],
   ['a wrong value in a map', { size: 1, labels: { a: 1 } }, 'spec.labels.a', 'string', 'integer'],
   [

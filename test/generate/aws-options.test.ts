@@ -94,7 +94,7 @@ describe('the options of a deployment', () => {
   it('--param accepts only options and settings', () => {
     expect(() => refuseUnknown(['KMS_KEY_ARN=x', 'PLANT_URL=y'], ['PLANT_URL'])).not.toThrow();
     expect(() => refuseUnknown(['KMS_KEY=x'], ['PLANT_URL'])).toThrow(
-      /^--param KMS_KEY: unknown parameter; use one of .*, PLANT_URL$/,
+      /^--param KMS_KEY: unknown parameter; use one of .*, PLANT_URL, or one that .* has as \${param:NAME}$/,
     );
     expect(() => refuseFormer(['PlantUrl', 'ResyncScheduleSeconds'])).toThrow(
       'the parameter ResyncScheduleSeconds any more; remove it, and give RESYNC_PERIOD_SECONDS under params',
@@ -109,6 +109,21 @@ describe('the options of a deployment', () => {
     expect(() => refuseUnknown([], [], { params, ...{ resources: `\${file(own.yml)}` } })).not.toThrow();
     // It would have the option's value, and setting it would encrypt the queues with the key.
     expect(() => refuseUnknown([], ['KMS_KEY_ARN'])).toThrow('the setting KMS_KEY_ARN of a controller has the name of');
+  });
+
+  it('params that cannot be misspelt options are accepted, however serverless.yml uses them', () => {
+    // osls has resolved ${self:params.default.team} before, and nothing shows the use.
+    expect(() => refuseUnknown(['team=b'], [], { params: { default: { team: 'a', 'on-call': 'b' } } })).not.toThrow();
+    const given = { params: { default: { TOPIC_DEV: 'a', MONITORNG: 'lean' } } };
+    const nested = (name: string) => ({ ...given, ...{ topic: `\${param:${name}\${self:custom.which}}` } });
+    expect(() => refuseUnknown(['TOPIC_DEV=b'], [], nested('TOPIC_'))).toThrow('params.default.MONITORNG: unknown');
+    expect(() => refuseUnknown([], [], nested(''))).not.toThrow();
+  });
+
+  it('a misspelt option is refused, although the params of another stage include a file', () => {
+    // osls does not resolve the params of other stages.
+    const params = { default: { MONITORNG: 'lean' }, prod: { LOG_LEVEL: `\${file(prod.yml):level}` } };
+    expect(() => refuseUnknown([], [], { params })).toThrow('serverless.yml: params.default.MONITORNG: unknown');
   });
 });
 

@@ -173,17 +173,26 @@ async function readSettings(root: string): Promise<{ readonly project?: unknown;
 const outriggerSettings = z.object({
   // A misspelt `namespaces` would permit all of them.
   outrigger: z
-    .strictObject(
-      { project: z.unknown().optional(), namespaces: z.unknown().optional() },
-      {
-        error: (issue) =>
-          issue.code === 'unrecognized_keys'
-            ? `${issue.keys.join(', ')}: there are project and namespaces only`
-            : undefined,
-      },
+    .preprocess(
+      withoutComments,
+      z.strictObject(
+        { project: z.unknown().optional(), namespaces: z.unknown().optional() },
+        {
+          error: (issue) =>
+            issue.code === 'unrecognized_keys'
+              ? `${issue.keys.join(', ')}: there are project and namespaces only`
+              : undefined,
+        },
+      ),
     )
     .optional(),
 });
+
+/** Leaves out the comments of JSON: keys that begin with `//`. */
+function withoutComments(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('//')));
+}
 
 /** The package's own folder, absolute. The sources and their compiled modules are equally deep in it. */
 export const packageRoot = path.join(import.meta.dirname, '../..');

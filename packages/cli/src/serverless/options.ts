@@ -111,6 +111,12 @@ export function checkRegion({ kmsKeyArn, alarmTopicArn }: Options, region: strin
 }
 
 /**
+ * Options and settings are upper-case. Any other name is the author's own: its use may be out of sight, because osls
+ * has resolved `${self:params.default.team}` before.
+ */
+const mayBeMisspelt = /^[A-Z][A-Z0-9_]*$/;
+
+/**
  * Refuses unknown names in `--param` and in the `params` of serverless.yml, because a typing error would otherwise
  * deploy the default, and a setting with the name of an option, because both would have one value. Throws OptionError.
  */
@@ -124,16 +130,22 @@ export function refuseUnknown(
   if (twice !== undefined)
     throw new OptionError(`the setting ${twice} of a controller has the name of an option; rename the setting`);
   const known = [...optionNames, ...settings];
-  const written = JSON.stringify(serverless);
-  const used = [...written.matchAll(/\bparam:([\w-]+)/g)].map(([, name]) => name);
+  const uses = [...JSON.stringify(serverless).matchAll(/\bparam:([\w-]*)(\$\{)?/g)];
+  // Of `param:TOPIC_${...}` only the beginning of the name is known.
+  const isUsed = (name: string) =>
+    uses.some(([, start = '', nested]) => (nested === undefined ? name === start : name.startsWith(start)));
   const inFile = Object.entries(serverless.params ?? {}).flatMap(([stage, given]) =>
     Object.keys(given ?? {}).map((name) => [`serverless.yml: params.${stage}.`, name] as const),
   );
   const inCommand = param.map((pair) => ['--param ', pair.split('=')[0] ?? ''] as const);
-  // What another file uses is not seen here.
-  for (const [place, name] of [...inCommand, ...(written.includes('${file(') ? [] : inFile)])
-    if (!known.includes(name) && !used.includes(name))
-      throw new OptionError(`${place}${name}: unknown parameter; use one of ${known.join(', ')}`);
+  // What another file uses is not seen here. A file in params gives a value; in those of another stage it is not read.
+  const hasFiles = JSON.stringify({ ...serverless, params: undefined }).includes('${file(');
+  for (const [place, name] of [...inCommand, ...(hasFiles ? [] : inFile)])
+    if (mayBeMisspelt.test(name) && !known.includes(name) && !isUsed(name))
+      throw new OptionError(
+        `${place}${name}: unknown parameter; use one of ${known.join(', ')}, or one that serverless.yml has as ` +
+          '${param:NAME}',
+      );
 }
 
 /** Parameters of the stack that nothing reads any more, and the options that say the same. The schedule is fixed. */
