@@ -25,7 +25,7 @@ export type CheckpointDocument = {
   readonly cluster: string;
   /** The time up to which every served kind had an event, in milliseconds since 1970. */
   readonly lastSeenAtMs?: number | undefined;
-  /** Since when a watch of the watcher that wrote last fails, in milliseconds since 1970. */
+  /** Since when no watcher is whole: a watch of each fails. In milliseconds since 1970. */
   readonly reconnectingSinceMs?: number | undefined;
   /** The id by which SQS names the watcher that wrote last as a sender, such as `AROA...`, as STS returned it. */
   readonly senderId?: string | undefined;
@@ -77,6 +77,9 @@ const schema = z.object({
  */
 const keptMs = 7 * 24 * 3_600_000;
 
+/** How far the times of two writes may be off: the API server tells its time in whole seconds. */
+const clockMs = 2_000;
+
 /** Parses a checkpoint. Never throws. */
 export function parseCheckpoint(text: string | undefined): ParsedCheckpoint {
   if (text === undefined || text === '') return { type: 'empty' };
@@ -122,6 +125,9 @@ export function formatCheckpoint({ cluster, senderId, entries, ...times }: Check
  * Merges this watcher's checkpoint into the stored one. Entries only move forward. The stored version of a dropped
  * entry is ignored, because the cluster was restored to a state before it. A stored checkpoint of another cluster is
  * ignored.
+ *
+ * A watch that fails does not count if another watcher has had events of every kind since then. Its bookmarks and its
+ * writes show that after up to two minutes; until then, the watcher that writes last decides.
  */
 export function mergeCheckpoint(
   stored: CheckpointDocument | undefined,
@@ -136,7 +142,8 @@ export function mergeCheckpoint(
   for (const [name, entry] of ours.entries) entries.set(name, newer(entries.get(name), entry));
   const lastSeenAtMs = latest(theirs?.lastSeenAtMs, ours.lastSeenAtMs, nowMs);
   const senderId = ours.senderId ?? theirs?.senderId;
-  const { cluster, reconnectingSinceMs } = ours;
+  const { cluster } = ours;
+  const reconnectingSinceMs = failedSince(theirs?.reconnectingSinceMs, ours.reconnectingSinceMs, lastSeenAtMs, nowMs);
   return { cluster, lastSeenAtMs, reconnectingSinceMs, ...(senderId === undefined ? {} : { senderId }), entries };
 }
 
@@ -165,6 +172,18 @@ export function entryNameOf(
     ...(cluster === undefined ? [] : [`cluster ${cluster}`]),
   ).slice(0, 12);
   return [group === '' ? 'core' : group, version, plural, namespace, hash].join('_');
+}
+
+/** Returns since when no watcher is whole; undefined if this one is, or if one had events of every kind since then. */
+function failedSince(
+  stored: number | undefined,
+  ours: number | undefined,
+  seenAt: number | undefined,
+  nowMs: number,
+): number | undefined {
+  if (ours === undefined) return undefined;
+  const failedAt = latest(stored, ours, nowMs);
+  return failedAt !== undefined && seenAt !== undefined && seenAt > failedAt + clockMs ? undefined : failedAt;
 }
 
 function newer(stored: CheckpointEntry | undefined, ours: CheckpointEntry): CheckpointEntry {

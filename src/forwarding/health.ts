@@ -66,7 +66,11 @@ export type Health = {
    * The time up to which every served kind had an event, in milliseconds; undefined if one had none, or none is served.
    */
   lastSeenAt(): number | undefined;
-  /** For how long a watch of a served kind has failed without an event since; in milliseconds. Undefined: none has. */
+  /**
+   * For how long a watch of a served kind has failed without an event since; in milliseconds. Undefined: none has. A
+   * stream that is open again sends what was missed, and may stay silent until its bookmark. It counts as whole for as
+   * long as a kind may have no event.
+   */
   failingMs(): number | undefined;
   /** Whether no loop is dead. */
   alive(): boolean;
@@ -76,6 +80,8 @@ class LoopState {
   readonly kind: string;
   eventAt: number | undefined;
   openedAt: number | undefined;
+  /** When a stream was opened after a failure. */
+  reopenedAt: number | undefined;
   attemptAt: number;
   /** The number of requests that wait in this process. */
   queued = 0;
@@ -96,7 +102,7 @@ class LoopState {
 
 /**
  * Creates the health of a watcher. `now` is in milliseconds.
- * @param onTurned called when a watch has failed, and when its events arrive again
+ * @param onTurned called when a watch has failed, and when its stream is open again or its events arrive again
  */
 export function createHealth(now: () => number, onTurned: () => void = () => undefined): Health {
   const loops: LoopState[] = [];
@@ -138,6 +144,10 @@ export function createHealth(now: () => number, onTurned: () => void = () => und
           state.served = true;
           // After a failure, only an event shows that events arrive again.
           if (state.error === '') state.openedAt = now();
+          else {
+            state.reopenedAt = now();
+            onTurned();
+          }
         },
         responded: () => {
           // The watch was quiet because nothing had changed, or its reopened stream sends what has: the request between
@@ -153,10 +163,12 @@ export function createHealth(now: () => number, onTurned: () => void = () => und
         },
         recordError: (thrown) => {
           const isFirst = state.error === '' || state.isIdle;
-          Object.assign(state, { attemptAt: now(), openedAt: undefined, isIdle: thrown instanceof IdleError });
+          const isNews = isFirst || state.reopenedAt !== undefined;
+          const isIdle = thrown instanceof IdleError;
+          Object.assign(state, { attemptAt: now(), openedAt: undefined, reopenedAt: undefined, isIdle });
           state.watchErrors += 1;
           if (isFirst) state.errorAt = now();
-          if (isFirst && !state.isIdle) onTurned();
+          if (isNews && !isIdle) onTurned();
           state.error = redact(toError(thrown).message);
           if (isKindNotServed(thrown)) state.served = false;
           // A server refuses before it looks whether it has the kind.
@@ -177,8 +189,12 @@ export function createHealth(now: () => number, onTurned: () => void = () => und
     ready: () => since(oldestEventAt()) <= maxEventAgeSeconds,
     lastSeenAt: () => (Number.isFinite(oldestEventAt()) ? oldestEventAt() : undefined),
     failingMs: () => {
+      const isOpenAgain = ({ reopenedAt }: LoopState) =>
+        reopenedAt !== undefined && since(reopenedAt) <= maxEventAgeSeconds;
       // An idle watch is opened again after a read that succeeds.
-      const failing = loops.filter(({ error, isIdle, served }) => error !== '' && !isIdle && served !== false);
+      const failing = loops.filter(
+        (loop) => loop.error !== '' && !loop.isIdle && loop.served !== false && !isOpenAgain(loop),
+      );
       return failing.length === 0 ? undefined : now() - Math.min(...failing.map(({ errorAt }) => errorAt));
     },
     alive: () => report().every(({ attemptAgeSeconds }) => attemptAgeSeconds <= maxAttemptAgeSeconds),

@@ -78,13 +78,19 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   const random = Math.random;
   const wait = sleep;
   let isNewsDue = false;
+  /** Whether the checkpoint says that a watch fails. */
+  let isFailingWritten = false;
   const health = createHealth(now, () => {
     if (isNewsDue) return;
     isNewsDue = true;
     setTimeout(() => {
       isNewsDue = false;
-      // As installed, a cluster has no watcher yet.
-      if (!watching.signal.aborted && health.lastSeenAt() !== undefined) void checkpoint.flush();
+      const isFailing = health.failingMs() !== undefined;
+      // Of many watches that are cut at once, the first to fail and the last to open are news. As installed, a cluster
+      // has no watcher yet.
+      if (watching.signal.aborted || isFailing === isFailingWritten || health.lastSeenAt() === undefined) return;
+      isFailingWritten = isFailing;
+      void checkpoint.flush();
     }, newsMilliseconds).unref();
   });
   const forwarder = createForwarder({
@@ -124,7 +130,11 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
     ...loops.map(({ loop }) => loop.run(watching.signal)),
     checkpoint.run({
       lastSeenAgeMs: () => ageOf(health.lastSeenAt(), forwarder.refusedSince()),
-      failingMs: health.failingMs,
+      failingMs: () => {
+        const failingMs = health.failingMs();
+        isFailingWritten = failingMs !== undefined;
+        return failingMs;
+      },
       onRestored: restoreDetection.report,
       signal: watching.signal,
     }),

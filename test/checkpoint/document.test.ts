@@ -98,6 +98,34 @@ describe('parseCheckpoint', () => {
 });
 
 describe('mergeCheckpoint', () => {
+  const [cut, wholeSince] = [nowMs - 100_000, nowMs - 30_000];
+
+  type Times = Partial<CheckpointDocument>;
+  it.each<[string, Times | undefined, Times, number?]>([
+    ['a watcher alone whose watch fails', undefined, { lastSeenAtMs: cut - 50_000, reconnectingSinceMs: cut }, cut],
+    [
+      'a watcher alone whose last event was just before',
+      { lastSeenAtMs: cut + 1_000 },
+      { reconnectingSinceMs: cut },
+      cut,
+    ],
+    [
+      'a watcher beside one with later events of every kind',
+      { lastSeenAtMs: wholeSince },
+      { reconnectingSinceMs: cut },
+    ],
+    ['a whole watcher beside one whose watch fails', { reconnectingSinceMs: cut }, { lastSeenAtMs: cut - 50_000 }],
+    [
+      'a watcher beside one that failed later',
+      { lastSeenAtMs: wholeSince, reconnectingSinceMs: wholeSince + 5_000 },
+      { lastSeenAtMs: cut - 50_000, reconnectingSinceMs: cut },
+      wholeSince + 5_000,
+    ],
+  ])('%s leaves the time since when no watcher is whole', (_, theirs, ours, expected) => {
+    const stored = theirs === undefined ? undefined : document({ a: '1' }, theirs);
+    expect(merge(stored, document({ a: '1' }, ours)).reconnectingSinceMs).toBe(expected);
+  });
+
   it('mergeCheckpoint removes an entry that was not confirmed for 7 days, and keeps one that was', () => {
     const stored = document({ gone: '5', used: '5' });
     const later = nowMs + 8 * aDay;

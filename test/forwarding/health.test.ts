@@ -167,7 +167,7 @@ it('Health.lastSeenAt is the oldest of the last events of all kinds that are ser
   expect(health.lastSeenAt()).toBe(30_000);
 });
 
-it('a watch fails from its first error until its next event, but for one that was idle or of a kind that is not served', () => {
+it('a watch fails from its first error until its stream is open again, but not an idle one or one that is not served', () => {
   let [now, turns] = [0, 0];
   const health = createHealth(
     () => now,
@@ -183,13 +183,28 @@ it('a watch fails from its first error until its next event, but for one that wa
   for (const loop of [a, a, b, idle]) loop?.recordError(new ConnectError('reset'));
   now = 5_000;
   expect([health.failingMs(), turns]).toEqual([4_000, 4]);
-  // A stream that is open again may stay silent.
-  for (const loop of [a, b, idle]) loop?.opened();
   a?.received();
-  b?.received();
-  expect(health.failingMs()).toBe(4_000);
-  idle?.received();
+  for (const loop of [b, idle]) loop?.opened();
   expect([health.failingMs(), turns]).toEqual([undefined, 7]);
+  b?.recordError(new ConnectError('reset'));
+  expect([health.failingMs(), turns]).toEqual([4_000, 8]);
+  b?.received();
+  expect([health.failingMs(), turns]).toEqual([undefined, 9]);
+});
+
+it('a watch whose stream is open again fails if nothing arrives on it for 90 s', () => {
+  const { loops, at, health } = create('a');
+  const [loop] = loops;
+  at(10);
+  loop?.recordError(new ConnectError('reset'));
+  at(20);
+  loop?.opened();
+  at(110);
+  expect(health.failingMs()).toBeUndefined();
+  at(111);
+  expect(health.failingMs()).toBe(101_000);
+  loop?.received();
+  expect(health.failingMs()).toBeUndefined();
 });
 
 it('LoopHealth.isNewError is true once for an error, and again after the next event', () => {

@@ -35,9 +35,6 @@ export type EmbeddedServers = {
   readonly sqs?: Pick<LocalSqs, 'setDown'>;
 };
 
-/** A watch that was cut shows by a bookmark that it is whole again; elsewhere they come once a minute. */
-const bookmarkSeconds = 10;
-
 /** Starts the embedded API server, or opens the developer's cluster. Adds each started part to `parts`. */
 export async function startCluster(
   parts: AsyncDisposableStack,
@@ -51,15 +48,7 @@ export async function startCluster(
     const snapshot = keep ? await readKeptObjects(objectsFile) : undefined;
     keptObjects = Object.values(snapshot?.collections ?? {}).flat().length;
     const server = await explainListening('--api-port', apiPort, () =>
-      startApiServer({
-        port: apiPort,
-        host: '127.0.0.1',
-        execute,
-        allowedHosts,
-        snapshot,
-        identify: functionUser,
-        bookmarkSeconds,
-      }),
+      startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts, snapshot, identify: functionUser }),
     );
     parts.defer(() => server.close());
     if (keep) {
