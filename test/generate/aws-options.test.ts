@@ -114,6 +114,8 @@ describe('the options of a deployment', () => {
   it('params that cannot be misspelt options are accepted, however serverless.yml uses them', () => {
     // osls has resolved ${self:params.default.team} before, and nothing shows the use.
     expect(() => refuseUnknown(['team=b'], [], { params: { default: { team: 'a', 'on-call': 'b' } } })).not.toThrow();
+    expect(() => refuseUnknown([], [], { params: { default: { monitoring: 'lean' } } })).toThrow('monitoring: unk');
+    expect(() => refuseUnknown(['kms_key_arn=x'], [])).toThrow('--param kms_key_arn: unknown');
     const given = { params: { default: { TOPIC_DEV: 'a', MONITORNG: 'lean' } } };
     const nested = (name: string) => ({ ...given, ...{ topic: `\${param:${name}\${self:custom.which}}` } });
     expect(() => refuseUnknown(['TOPIC_DEV=b'], [], nested('TOPIC_'))).toThrow('params.default.MONITORNG: unknown');

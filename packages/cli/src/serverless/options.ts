@@ -111,12 +111,6 @@ export function checkRegion({ kmsKeyArn, alarmTopicArn }: Options, region: strin
 }
 
 /**
- * Options and settings are upper-case. Any other name is the author's own: its use may be out of sight, because osls
- * has resolved `${self:params.default.team}` before.
- */
-const mayBeMisspelt = /^[A-Z][A-Z0-9_]*$/;
-
-/**
  * Refuses unknown names in `--param` and in the `params` of serverless.yml, because a typing error would otherwise
  * deploy the default, and a setting with the name of an option, because both would have one value. Throws OptionError.
  */
@@ -137,11 +131,15 @@ export function refuseUnknown(
   const inFile = Object.entries(serverless.params ?? {}).flatMap(([stage, given]) =>
     Object.keys(given ?? {}).map((name) => [`serverless.yml: params.${stage}.`, name] as const),
   );
+  // Options and settings are upper-case. Another name in the file is the author's own: its use may be out of sight,
+  // because osls has resolved `${self:params.default.team}` before.
+  const isOwn = (name: string) =>
+    inFile.some(([, one]) => one === name) && !/^[A-Z][A-Z0-9_]*$/.test(name) && !known.includes(name.toUpperCase());
   const inCommand = param.map((pair) => ['--param ', pair.split('=')[0] ?? ''] as const);
   // What another file uses is not seen here. A file in params gives a value; in those of another stage it is not read.
   const hasFiles = JSON.stringify({ ...serverless, params: undefined }).includes('${file(');
   for (const [place, name] of [...inCommand, ...(hasFiles ? [] : inFile)])
-    if (mayBeMisspelt.test(name) && !known.includes(name) && !isUsed(name))
+    if (!known.includes(name) && !isOwn(name) && !isUsed(name))
       throw new OptionError(
         `${place}${name}: unknown parameter; use one of ${known.join(', ')}, or one that serverless.yml has as ` +
           '${param:NAME}',
