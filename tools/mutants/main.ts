@@ -51,7 +51,7 @@ await forEachConcurrently(concurrency, calm.values(), async (alike) => {
 const failed = baseline.filter(({ passed }) => !passed);
 if (failed.length > 0) {
   say('Without any mutant these fail:');
-  for (const { name } of failed) say(`  ${name}`);
+  for (const { name, timedOut } of failed) say(`  ${name}${timedOut ? ' (timed out)' : ''}`);
   process.exit(1);
 }
 say(`${baseline.length} tests hold without a mutant (${secondsSince(startedAt)}); ${entries.length} mutants follow`);

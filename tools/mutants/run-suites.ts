@@ -58,6 +58,8 @@ export async function runSuites(
       [
         '--reporter=json',
         `--outputFile=${output}`,
+        // Without a mutant nothing is waited for in vain.
+        ...(mutant === undefined ? ['--testTimeout=60000'] : []),
         ...(without.length === 0 ? [] : ['--testNamePattern', `^(?!.*: (?:${without.join('|')}): )`]),
         ...files,
       ],
