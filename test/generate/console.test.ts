@@ -160,6 +160,7 @@ describe('the alarms', () => {
         ...registry.flatMap(({ name }) => set(name, 'late', 'dead-letters', 'errors', 'throttles', 'missed-changes')),
         ...set(timersQueue, 'late', 'dead-letters', 'errors', 'throttles'),
         ...set(resyncQueue, 'dead-letters', 'errors', 'throttles', 'not-run', 'late', 'abandoned'),
+        ...set('wake', 'errors', 'throttles'),
         ...set('watcher', 'down'),
         ...set('resync', 'failing'),
         ...set('senders', 'refused'),

@@ -61,7 +61,7 @@ export async function troubleshootingPage(kubectlProgram: string): Promise<strin
 }
 
 const options = ['--attempts', '2', '--retry-after', '1', '--no-resync'];
-const deadLetterMilliseconds = 150_000;
+const settleMilliseconds = 150_000;
 /** A reconcile of an object that no retry follows. */
 const lastRun = (name: string) => new RegExp(`lamp/${name} +ran because .* failed: (?!.*next in)`);
 
@@ -132,7 +132,7 @@ async function failAnObject(
  * end before that, after one more reconcile.
  */
 async function untilDeadLetter(project: Project, name: string): Promise<void> {
-  const signal = AbortSignal.timeout(deadLetterMilliseconds);
+  const signal = AbortSignal.timeout(settleMilliseconds);
   while (!(await succeed(project, 'dlq', 'list')).some((line) => line.includes(`/${name}`))) signal.throwIfAborted();
 }
 
@@ -149,7 +149,12 @@ function reportOf(lines: readonly string[], name: string): readonly string[] {
 
 /** What `outrigger status` and `outrigger doctor` show of a problem, with their exit status. */
 async function commandsShow(project: Project): Promise<Section['shows']> {
-  const [status, doctor] = [await runCommand(project, 'status'), await runCommand(project, 'doctor')];
+  const signal = AbortSignal.timeout(settleMilliseconds);
+  // A watch that failed while everything started is whole again within a minute.
+  let doctor = await runCommand(project, 'doctor');
+  while (doctor.lines.some((line) => line.includes('its watchers reconnect')) && !signal.aborted)
+    doctor = await runCommand(project, 'doctor');
+  const status = await runCommand(project, 'status');
   const table = status.lines.filter((line) => / lamp +\d|CONTROLLER/.test(line));
   const problems = status.lines.filter((line) => /^local: /.test(line));
   const findings = doctor.lines.filter((line, index) => {

@@ -29,6 +29,8 @@ export async function startRefusingProxy(target: string): Promise<{ readonly url
     }
     const forwarded = http.request(new URL(url, target), { method, headers }, (response) => {
       outgoing.writeHead(response.statusCode ?? 500, response.headers);
+      // A watch is open when its headers arrive, which may be long before its first event.
+      outgoing.flushHeaders();
       response.pipe(outgoing);
     });
     forwarded.once('error', () => outgoing.destroy());
