@@ -63,7 +63,8 @@ it('V5: readyCondition of an object that does not exist is Unknown', () => {
 
 const metadata = { name: 'db', generation: 2 };
 const of = (replicas: number | undefined, status?: object) => ({
-  ...{ metadata, ...(replicas === undefined ? {} : { spec: { replicas } }) },
+  metadata,
+  ...(replicas === undefined ? {} : { spec: { replicas } }),
   ...(status === undefined ? {} : { status }),
 });
 const oneMissing = { status: 'False', message: 'db: 0 of 1 replicas are ready' } as const;

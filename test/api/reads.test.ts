@@ -54,8 +54,10 @@ it('a cluster-scoped object names the namespace of a kind that is read in named 
 
 it('a reconcile that gets a kind of another namespace than its reads name fails, as in a test', async () => {
   const sites = ['right', 'wrong'].map((name) => ({
-    ...{ apiVersion: Site.apiVersion, kind: 'Site', spec: {} },
+    apiVersion: Site.apiVersion,
+    kind: 'Site',
     metadata: { name, namespace: 'default' },
+    spec: {},
   }));
   await using system = await startSystem({ controllers: [site], objects: sites });
   await system.settled();

@@ -48,8 +48,11 @@ it('a command with --stage uses the table of the stage, although CLUSTERS names 
   onTestFinished(() => void services.close());
   await folder.write('other.json', JSON.stringify({ other: eks }));
   const { out } = await runHere(clustersCommand(), ['list', '--stage', 'dev'], {
-    ...{ CLUSTERS: folder.at('other.json'), AWS_ENDPOINT_URL: services.url, AWS_REGION: 'us-east-1' },
-    ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
+    CLUSTERS: folder.at('other.json'),
+    AWS_ENDPOINT_URL: services.url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
   });
   expect(out).toContain('of-the-stage');
   expect(out).not.toContain('other');

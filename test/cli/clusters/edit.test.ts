@@ -35,8 +35,11 @@ afterEach(() => {
 /** Runs the command on the table in S3. */
 async function run(...argv: readonly string[]) {
   const environment = {
-    ...{ AWS_ENDPOINT_URL_S3: s3.url, AWS_ENDPOINT_URL_IAM: iam.url, AWS_REGION: 'us-east-1' },
-    ...{ AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE', AWS_SECRET_ACCESS_KEY: 'unused' },
+    AWS_ENDPOINT_URL_S3: s3.url,
+    AWS_ENDPOINT_URL_IAM: iam.url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE',
+    AWS_SECRET_ACCESS_KEY: 'unused',
   };
   const table = argv.includes('--table') ? [] : ['--table', s3Table];
   return await runHere(clustersCommand(), [...argv, ...table], environment);
