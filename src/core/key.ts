@@ -17,8 +17,16 @@ export type ReconcileKey = Key & {
   readonly resource: string;
 };
 
+/** A key, or what names an object as one does: its metadata, or a message. */
+type Named = { readonly name: string; readonly namespace?: string | undefined };
+
+/** Makes the key of what names an object. */
+export function keyOf({ namespace, name }: Named): Key {
+  return namespace === undefined ? { name } : { namespace, name };
+}
+
 /** Formats a key as `namespace/name`, or as `name` for a cluster-scoped object. */
-export function formatKey({ namespace, name }: Key): string {
+export function formatKey({ namespace, name }: Named): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 

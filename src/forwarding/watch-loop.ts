@@ -6,7 +6,7 @@ import { noCheckpoint, readStart, type WatchCheckpoint } from '../checkpoint/che
 import { isCheckpointConfigMap } from '../checkpoint/config-map.ts';
 import { entryNameOf } from '../checkpoint/document.ts';
 import { toError } from '../core/errors.ts';
-import type { Key } from '../core/key.ts';
+import { type Key, keyOf } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import type { Wait } from '../core/time.ts';
 import type { WatchedResource } from '../core/watch-list.ts';
@@ -284,10 +284,6 @@ export function createRestoreGenerations({ now }: { readonly now: () => number }
       return generation === undefined ? source : { ...source, restoreGeneration: generation.name };
     },
   };
-}
-
-function keyOf({ namespace, name }: PartialObjectMetadata): Key {
-  return namespace === undefined ? { name } : { namespace, name };
 }
 
 /** Versions that cannot be compared count as newer: an extra message is harmless. */

@@ -2,12 +2,11 @@
 // function returns the keys of the primaries, which are sent to the controller's own queue. The mapping function
 // receives only the key of the watched object, and also runs if that object is gone.
 import * as z from 'zod';
-import { currentCall } from '../api/current-call.ts';
 import type { ControllerDeclaration } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
-import { toError } from '../core/errors.ts';
+import { TerminalError, toError } from '../core/errors.ts';
 import { formatZodIssues, uncompiled } from '../core/json.ts';
-import { formatReconcileKey, type Key } from '../core/key.ts';
+import { formatReconcileKey, type Key, keyOf } from '../core/key.ts';
 import { isSameKind } from '../core/kind-names.ts';
 import { controllerQueue, selfMappedGroup } from '../core/names.ts';
 import { dnsLabel, segment } from '../sqs/body.ts';
@@ -16,7 +15,7 @@ import { type Cause, formatMessage, type Message, observedAtOf } from '../sqs/me
 import type { Send } from '../sqs/sender.ts';
 import { errorClassOf } from './classify-error.ts';
 import { createContext } from './context/context.ts';
-import { failed, type Outcome, unreachable } from './outcome.ts';
+import { failed, type Outcome } from './outcome.ts';
 import { scopeMismatch } from './pass/observe.ts';
 import type { ReconcileDeps } from './pass/pass.ts';
 import type { Reconcile } from './reconcile.ts';
@@ -46,11 +45,8 @@ function watchIndexOf(declaration: ControllerDeclaration, message: Message): num
 }
 
 /** Creates the mapping of one controller. Like a reconcile it never throws, except for its signal's reason. */
-export function createMapKeys(
-  { name, project, declaration, instance, now }: ReconcileDeps,
-  send: Send,
-  ids: () => Promise<FunctionIds>,
-): Reconcile {
+export function createMapKeys(deps: ReconcileDeps, send: Send, ids: () => Promise<FunctionIds>): Reconcile {
+  const { name, declaration, instance } = deps;
   async function mapKeys(input: ReconcileInput): Promise<Outcome> {
     const { message, messageId, log, signal } = input;
     const index = watchIndexOf(declaration, message);
@@ -60,12 +56,8 @@ export function createMapKeys(
     const mismatch = scopeMismatch(watched.kind, message);
     if (mismatch !== undefined) return { type: 'refused', error: mismatch };
     try {
-      const { context, end } = createContext({ ...input, name, project, now });
-      const { namespace } = message;
-      const changed = namespace === undefined ? { name: message.name } : { namespace, name: message.name };
-      const current = { signal, controller: name, permissions: declaration.permissions ?? [] };
-      const mapping = currentCall.run(current, async () => await instance.mapToKeys(index, changed, context));
-      const returned = await mapping.finally(end);
+      const { context, run } = createContext({ ...deps, ...input });
+      const returned = await run(async () => await instance.mapToKeys(index, keyOf(message), context));
       const keys = returned.map((key) => parseKey(declaration, key, message));
       const { mapped } = await ids();
       const entries = keys.flatMap((key) => {
@@ -85,8 +77,8 @@ export function createMapKeys(
       signal.throwIfAborted();
       const error = toError(thrown);
       const found = errorClassOf(thrown, 'first-read', message);
-      if (found === 'later') return { type: 'postponed', reason: found, error };
-      return found === 'unreachable' ? unreachable(error) : failed(error);
+      if (found === 'later' || found === 'unreachable') return { type: 'postponed', reason: found, error };
+      return error instanceof TerminalError ? { type: 'refused', error } : failed(error);
     }
   }
   return async (input) => ({ outcome: await mapKeys(input), writes: 0 });

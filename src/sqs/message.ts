@@ -2,7 +2,7 @@
 // object's content. Format v1 is specified in docs/messages.md. A body is parsed once, where it enters a function.
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { collectionName, type ReconcileKey } from '../core/key.ts';
+import { collectionName, keyOf, type ReconcileKey } from '../core/key.ts';
 import { deletedMark } from '../core/names.ts';
 import { dnsLabel, formatBody, MessageError, milliseconds, parseBody, seconds, segment } from './body.ts';
 
@@ -203,8 +203,9 @@ function copyOf(one: ObjectName): [...ObjectName] {
 }
 
 /** Returns the key of a message, without its cause. */
-export function keyOfMessage({ controller, cluster, group, resource, namespace, name }: ReconcileKey): ReconcileKey {
-  return { controller, cluster, group, resource, name, ...(namespace === undefined ? {} : { namespace }) };
+export function keyOfMessage(key: ReconcileKey): ReconcileKey {
+  const { controller, cluster, group, resource } = key;
+  return { controller, cluster, group, resource, ...keyOf(key) };
 }
 
 /** Returns the key of a message, and the cluster that it was seen in: what a follow-up keeps of it. */

@@ -27,7 +27,6 @@ const stored = z.looseObject({
   }),
 });
 type Stored = z.infer<typeof stored>;
-type Named = { readonly name: string; readonly namespace?: string | undefined };
 
 /** The part of a context that reads and writes objects, and a way to write as another client. */
 export type ObjectMap = Pick<UntypedContext, 'get' | 'list' | 'apply' | 'applyAll'> & {
@@ -45,8 +44,8 @@ export function createObjectMap(
   }: { readonly namespace: string | undefined; readonly owner: OwnerReference; readonly controller: string },
 ): ObjectMap {
   const all = new Map<string, Stored>();
-  const place = (kind: Pick<Kind, 'apiVersion' | 'kind'>, key: Named) =>
-    `${kind.apiVersion} ${kind.kind} ${nameOf(key)}`;
+  const place = (kind: Pick<Kind, 'apiVersion' | 'kind'>, key: Parameters<typeof formatKey>[0]) =>
+    `${kind.apiVersion} ${kind.kind} ${formatKey(key)}`;
   const keyOf = (kind: Kind, { name, namespace: asked = namespace }: Key): Key =>
     kind.namespaced && asked !== undefined ? { name, namespace: asked } : { name };
 
@@ -107,7 +106,7 @@ export function createObjectMap(
     apply: async (kind, desired, options = {}) => {
       const child = asChild(kind, desired);
       const live = set(kind, child, options);
-      if (live === undefined) throw new NotOwnedError([`${kind.kind} ${nameOf(child.metadata)}`], []);
+      if (live === undefined) throw new NotOwnedError([`${kind.kind} ${formatKey(child.metadata)}`], []);
       return structuredClone(live);
     },
     applyAll: async (kind, desired, options = {}) => {
@@ -129,7 +128,7 @@ export function createObjectMap(
       const taken = results.filter((one) => one.live === undefined).map(({ child }) => child);
       if (taken.length > 0)
         throw new NotOwnedError(
-          taken.map(({ metadata }) => `${kind.kind} ${nameOf(metadata)}`),
+          taken.map(({ metadata }) => `${kind.kind} ${formatKey(metadata)}`),
           live,
         );
       return live;
@@ -157,10 +156,6 @@ export function createObjectMap(
       },
     };
   }
-}
-
-function nameOf({ name, namespace }: Named): string {
-  return formatKey(namespace === undefined ? { name } : { name, namespace });
 }
 
 function withoutMetadata({ metadata: _, status: __, ...rest }: Stored): string {

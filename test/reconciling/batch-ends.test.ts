@@ -120,21 +120,6 @@ it('a deletion that hangs ends with the deadline, and the response deletes the m
   expect(seen.died).toBe('');
 });
 
-it('a batch deletes finished messages after one second, even if no other reconcile ends', async () => {
-  const { run, deleted, advance, seen } = setUp(({ message }) =>
-    message.name === 'deaf' ? new Promise(() => {}) : Promise.resolve(done),
-  );
-  const ended = expect(run([record('quick'), record('deaf')])).rejects.toThrow('ignored its signal');
-  const advancing = (milliseconds: number, read: () => unknown) => () => {
-    advance(milliseconds);
-    return read();
-  };
-  await expect.poll(advancing(250, () => deleted)).toEqual(['r-quick']);
-  expect(seen.died).toBe('');
-  await expect.poll(advancing(5_000, () => seen.died)).not.toBe('');
-  await ended;
-});
-
 it('a batch reverses the order of redelivered messages at every second receipt', async () => {
   const { run, reconciled } = setUp();
   const names = ['a', 'b', 'c', 'd'];
@@ -228,27 +213,21 @@ it('an object that may be gone is a dead letter with the object, and a retry, or
   expect(returned).toMatchObject([{ receiptHandle: 'r-later' }]);
 });
 
-it('a conflict that lasts is postponed five times, then costs attempts, and is a dead letter in the end', async () => {
+it('a conflict that lasts is postponed five times, however long an outage was before, then costs attempts, and is a dead letter in the end', async () => {
   const error = new Error('409 Conflict by a webhook');
   const { run, counts, timers, deadLetters } = setUp(postponed('conflict', error));
   const at = (attempt: number, conflicts: number) => asRetry({ attempt, postponements: conflicts, conflicts });
   const last = at(defaultRetry.attempts - 1, 5);
-  await run([record('first', at(3, 4)), record('sixth', at(3, 5)), record('last', last)]);
+  const afterOutage = record('outage', asRetry({ postponements: 14 }));
+  await run([record('first', at(3, 4)), record('sixth', at(3, 5)), record('last', last), afterOutage]);
   expect(timers()).toMatchObject([
     { name: 'first', cause: { type: 'retry', attempt: 3, postponements: 5, conflicts: 5 } },
     { name: 'sixth', cause: { type: 'retry', attempt: 4, postponements: 0 } },
+    { name: 'outage', cause: { type: 'retry', attempt: 0, postponements: 15, conflicts: 1 } },
   ]);
   expect(deadLetters()).toMatchObject([{ attributes: { error: error.message } }]);
   // The alarm of missed changes stays on.
   expect(counts.has('ClusterPostponements')).toBe(false);
-});
-
-it('the first conflict after an outage is no dead letter of a controller with one attempt', async () => {
-  const retry = { ...defaultRetry, attempts: 1 };
-  const { run, timers, deadLetters } = setUp(postponed('conflict'), { retry });
-  await run([record('north', asRetry({ postponements: 14 }))]);
-  expect(deadLetters()).toEqual([]);
-  expect(timers()).toMatchObject([{ cause: { attempt: 0, postponements: 15, conflicts: 1 } }]);
 });
 
 it.each([

@@ -1,11 +1,13 @@
 // Only commands in a reconcile: the namespace, whether they count as a write, and the log line. The protocol is in
 // test/kube/client/exec.test.ts.
 import { expect, it } from 'vitest';
+import { ConfigMap } from '../../src/kubernetes.ts';
 import { createContext } from '../../src/reconciling/context/context.ts';
 import { startExecServer } from '../kube/client/exec-server.ts';
 import { aMessage } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
 
+const lister = ConfigMap.controller('lister', { reconcile: async () => ({}) });
 const list = { argv: ['cli', 'list'], mutates: false };
 const add = { argv: ['cli', 'add'], mutates: true };
 
@@ -18,7 +20,7 @@ async function contextWithExec(exitCode: number) {
   const { log, lines } = createRecorder();
   const { signal } = new AbortController();
   const now = () => new Date(0);
-  const handle = createContext({ client: server.client(), message: aMessage(), name: 'lister', log, now, signal });
+  const handle = createContext({ client: server.client(), message: aMessage(), ...lister, log, now, signal });
   return { handle, server, lines };
 }
 

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ContextTypes, MapContext } from '../../src/api/context.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
-import { RetryLater } from '../../src/core/errors.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { RetryLater, TerminalError } from '../../src/core/errors.ts';
 import type { Key } from '../../src/core/key.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createClient } from '../../src/kube/client/client.ts';
@@ -40,6 +41,14 @@ type Options = {
   readonly ownChanges?: { readonly changes?: 'metadata' };
 };
 
+const reconcile = async () => ({ status: {}, conditions: {} });
+
+/** Creates the mapping of a controller. */
+const mappingOf = ({ name, declaration, start }: ControllerDefinition, through = send) =>
+  createMapKeys({ name, declaration, instance: start({}), now: () => new Date(0) }, through, async () =>
+    createFunctionIds(),
+  );
+
 /** Runs a mapping function on a message, and returns the outcome and the messages on the queue. */
 async function mapped(
   mapToKeys: (changed: Key, context: MapContext<ContextTypes>) => Promise<readonly Key[]>,
@@ -47,17 +56,13 @@ async function mapped(
   { messageId = 'm1', through = send, watched = ConfigMap, changes = {}, ownChanges = {} }: Options = {},
 ) {
   const watches = [{ kind: watched, mapToKeys, ...changes }];
-  const reconcile = async () => ({ status: {}, conditions: {} });
-  const { name, declaration, start } =
+  const controller =
     message.controller === 'site'
       ? site.controller('site', { watches, reconcile })
       : gadget.controller('gadget', { reads: [ConfigMap], watches, reconcile, ...ownChanges });
-  const map = createMapKeys({ name, declaration, instance: start({}), now: () => new Date(0) }, through, async () =>
-    createFunctionIds(),
-  );
-  const { signal } = new AbortController();
-  const { outcome } = await map({ client: unreachable, message, messageId, log: silentLog, signal });
-  const received = await queues.drain(`${name}.fifo`);
+  const input = { client: unreachable, message, messageId, log: silentLog, signal: AbortSignal.timeout(10_000) };
+  const { outcome } = await mappingOf(controller, through)(input);
+  const received = await queues.drain(`${controller.name}.fifo`);
   return { outcome, messages: received.map(({ Body = '' }) => parseMessage(Body)) };
 }
 
@@ -73,9 +78,7 @@ it('a read that a mapping function does not await postpones the message if it ca
 });
 
 it('a mapping function that asks to come back later costs no attempt', async () => {
-  const { outcome, messages } = await mapped(async () => {
-    throw new RetryLater(60, 'too many calls');
-  });
+  const { outcome, messages } = await mapped(() => Promise.reject(new RetryLater(60, 'too many calls')));
   expect(outcome).toMatchObject({ type: 'postponed', reason: 'later', error: { seconds: 60 } });
   expect(messages).toEqual([]);
 });
@@ -92,22 +95,20 @@ it('an object whose spec its kind refuses keeps no other object from its key', a
     const metadata = { namespace: 'default', name };
     await server.apply({ apiVersion: former.apiVersion, kind: 'Gadget', metadata, spec: { secret } });
   }
-  const { declaration, start } = present.controller('gadget', {
+  const controller = present.controller('gadget', {
     reads: [present],
     watches: [{ kind: ConfigMap, mapToKeys: async (_, { list }) => (await list(present)).map((one) => one.metadata) }],
-    reconcile: async () => ({ status: {}, conditions: {} }),
+    reconcile,
   });
-  const deps = { name: 'gadget', declaration, instance: start({}), now: () => new Date(0) };
-  const map = createMapKeys(deps, send, async () => createFunctionIds());
   const message = changed({ namespace: 'default' });
-  const { signal } = new AbortController();
-  await map({ client: server.client, message, messageId: 'stale', log: silentLog, signal });
+  const signal = AbortSignal.timeout(10_000);
+  await mappingOf(controller)({ client: server.client, message, messageId: 'stale', log: silentLog, signal });
   const received = await queues.drain('gadget.fifo');
   expect(received.map(({ Body = '' }) => parseMessage(Body).name)).toEqual(['valid']);
 });
 
 it('isMapped is true for messages about another kind than the controller’s', () => {
-  const { declaration } = gadget.controller('gadget', { reconcile: async () => ({ status: {}, conditions: {} }) });
+  const { declaration } = gadget.controller('gadget', { reconcile });
   expect(isMapped(declaration, aMessage())).toBe(false);
   expect(isMapped(declaration, changed())).toBe(true);
   expect(isMapped(declaration, aMessage({ group: 'other.example.com' }))).toBe(true);
@@ -179,12 +180,8 @@ it('a mapping function that runs twice for one message sends each key once', asy
 });
 
 it('a change is mapped although an earlier message of the object, whose keys were sent, is received again with it', async () => {
-  const { declaration, start } = gadget.controller('gadget', {
-    watches: [{ kind: ConfigMap, mapToKeys: async () => [{ name: 'four' }] }],
-    reconcile: async () => ({ status: {}, conditions: {} }),
-  });
-  const deps = { name: 'gadget', declaration, instance: start({}), now: () => new Date(0) };
-  const { run } = setUp(createMapKeys(deps, send, async () => createFunctionIds()));
+  const watches = [{ kind: ConfigMap, mapToKeys: async () => [{ name: 'four' }] }];
+  const { run } = setUp(mappingOf(gadget.controller('gadget', { watches, reconcile })));
   const first = record('prices', { group: '', resource: 'configmaps' });
   const sent = async (...records: readonly QueueRecord[]) => {
     await run(records);
@@ -204,6 +201,7 @@ const noNamespace = 'mapToKeys of namespaces: {"name":"six"} is not a key: name 
 const [bad, worse, five] = [{ name: 'a/b' }, { namespace: 'My Shop', name: 'four' }, { name: 'five' }];
 it.each<[string, Error | readonly Key[], Message, Options, 'failed' | 'refused', string, readonly object[]]>([
   ['throws', new Error('no idea'), changed(), {}, 'failed', 'no idea', []],
+  ['gives up', new TerminalError('never'), changed(), {}, 'refused', 'never', []],
   ['returns keys of no object', [bad, worse, five], changed(), { messageId: 'm3' }, 'refused', notKeys, [five]],
   ['names no namespace', [{ name: 'six' }], clusterScoped, { watched: Namespace as never }, 'refused', noNamespace, []],
   ['is rejected by its queue', [five], changed(), { through: rejecting }, 'failed', 'gadget.fifo is unavailable', []],

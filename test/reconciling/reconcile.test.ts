@@ -15,8 +15,8 @@ const warnings = async () => (await widgets.list(Event)).filter((one) => Reflect
 it('a message without a namespace for a namespaced kind is refused with the scope, and sends no request', async () => {
   widgets.requests.length = 0;
   const { namespace: _, ...message } = messageFor('a');
-  const { signal } = new AbortController();
   const { client } = widgets;
+  const signal = AbortSignal.timeout(10_000);
   const { outcome } = await widgets.runReconcile({ client, message, messageId: 'm', log: silent, signal });
   expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringMatching(/^scope: widgets are/) } });
   expect(widgets.requests).toEqual([]);

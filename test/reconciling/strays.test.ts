@@ -99,14 +99,11 @@ it('a child whose controller reference was removed is taken back, and deleted if
   expect((await widgets.list(configMap)).map(({ metadata }) => metadata.name)).not.toContain('two');
 });
 
-const notOurs: readonly (readonly [string, (neighbour: KubeObject) => object])[] = [
+it.each<[string, (neighbour: KubeObject) => object]>([
   ['another controller', ({ metadata: { uid } }) => ({ ownerReferences: [{ ...referenceToWidget, name: 'b', uid }] })],
   ['no label of its owner', () => ({ ownerReferences: null, labels: { 'outrigger.dev/owner-uid': null } })],
   ['no entry of its controller', () => ({ ownerReferences: null, managedFields: [{}] })],
-];
-it.each(
-  notOurs,
-)('a child without its controller reference and with %s is left alone, and the status says NotOwned', async (_, metadata) => {
+])('a child without its controller reference and with %s is left alone, and the status says NotOwned', async (_, metadata) => {
   await strip('one', metadata(await apply('b', { size: 1 })));
   const before = await anObject('one');
   await reconcile('a');

@@ -4,13 +4,15 @@
 // Guarantees: a converged set costs one list and no write (with `isThorough` two more, of metadata). Running
 // twice, or dying half-way and running again, ends in the same place. Assumptions: children live in the owner's
 // namespace, or the owner is cluster-scoped, or the request says that they may be anywhere.
+
 import type { ChildChange } from '../../api/apply.ts';
 import { ChildrenRefusedError, NotOwnedError } from '../../core/errors.ts';
+import { formatKey } from '../../core/key.ts';
 import { controllerLabel, fieldManagerOf } from '../../core/names.ts';
 import type { KubeClient } from '../client/client.ts';
 import type { KubeObject, ObjectKey } from '../client/object.ts';
 import { applyChild, type ChildOptions, type ChildOutcome } from './apply-child.ts';
-import { type ChildKind, childObject, type DesiredChild, keyOf } from './child-object.ts';
+import { type ChildKind, childObject, type DesiredChild } from './child-object.ts';
 import { deleteChild } from './delete-child.ts';
 import { checkExactPaths } from './exact-paths.ts';
 import { type FieldOfManager, keptFields, takenFields } from './managed-fields.ts';
@@ -109,11 +111,11 @@ async function applySet(
    * or its reference is applied, because other reconciles do not find it, with the fields that the controller owns.
    */
   const kept = new Set(
-    owned.filter((one) => returned.has(one) && isIntact(request, one)).map(({ metadata }) => keyOf(metadata)),
+    owned.filter((one) => returned.has(one) && isIntact(request, one)).map(({ metadata }) => formatKey(metadata)),
   );
-  const names = new Set(children.map(({ metadata }) => keyOf(metadata)));
+  const names = new Set(children.map(({ metadata }) => formatKey(metadata)));
   if (names.size < children.length) {
-    const keys = children.map(({ metadata }) => keyOf(metadata));
+    const keys = children.map(({ metadata }) => formatKey(metadata));
     const twice = keys.find((key, index) => keys.indexOf(key) !== index);
     throw new TypeError(`two desired children of kind ${request.kind} have the name ${twice}; give each its own`);
   }
@@ -123,8 +125,8 @@ async function applySet(
   let webhookFailures = 0;
   let webhookMs = 0;
   for (const child of children) {
-    const live = existing.get(keyOf(child.metadata));
-    if (live !== undefined && kept.has(keyOf(child.metadata))) {
+    const live = existing.get(formatKey(child.metadata));
+    if (live !== undefined && kept.has(formatKey(child.metadata))) {
       objects.push(live);
       continue;
     }
@@ -143,7 +145,7 @@ async function applySet(
       continue;
     }
     if (outcome === 'not owned') {
-      notOwned.push(`${request.kind} ${keyOf(child.metadata)}`);
+      notOwned.push(`${request.kind} ${formatKey(child.metadata)}`);
       continue;
     }
     objects.push(outcome.object);
@@ -184,7 +186,7 @@ export async function applyOne(
   checkExactPaths(options.exact ?? []);
   const child = childObject(request, desired);
   const outcome = await applyChild(client, { ...request, ...options }, child, undefined);
-  if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${keyOf(child.metadata)}`], []);
+  if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${formatKey(child.metadata)}`], []);
   const { object, write } = outcome;
   const counts = { writes: write === 'changed' ? 1 : 0, noops: write === 'noop' ? 1 : 0 };
   return { object, ...counts, replaced: replacedBy(outcome), notes: notesOf(outcome, request) };
@@ -199,7 +201,7 @@ function replacedBy({ object, before }: ChildOutcome): readonly string[] {
 /** Returns what a write did to fields of other managers. Those of a replaced controller are in `replaced`. */
 function notesOf(outcome: ChildOutcome, { controllerName, project }: ChildKind): readonly FieldNote[] {
   const { object, before, write, difference, removed } = outcome;
-  const child = keyOf(object.metadata);
+  const child = formatKey(object.metadata);
   if (write === 'noop') return difference === undefined ? [] : [{ type: 'unchanged', child, field: difference }];
   if (write !== 'changed' || before === undefined || replacedBy(outcome).length > 0) return [];
   const manager = fieldManagerOf(controllerName, project);

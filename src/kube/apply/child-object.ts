@@ -58,7 +58,7 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
       name,
       ...(resource.namespaced ? { namespace } : {}),
       labels: { ...givenValues(labels), [controllerLabel]: controller, [ownerUidLabel]: uidOf(owner) },
-      annotations: { ...givenValues(annotations), [ownerAnnotation]: keyOf(owner.metadata) },
+      annotations: { ...givenValues(annotations), [ownerAnnotation]: formatKey(owner.metadata) },
       ...(isFar ? {} : { ownerReferences: [ownerReference(owner)] }),
     },
   };
@@ -76,9 +76,9 @@ export function checkPlace(
     : owner.namespace === undefined;
   if (isAllowed) return;
   if (resource.namespaced && place === undefined)
-    throw new TypeError(`${kind} ${name} needs metadata.namespace, as ${keyOf(owner)} has none`);
+    throw new TypeError(`${kind} ${name} needs metadata.namespace, as ${formatKey(owner)} has none`);
   throw new TypeError(
-    `${kind} ${name} cannot be a child of ${keyOf(owner)}: it is outside the owner's namespace; ` +
+    `${kind} ${name} cannot be a child of ${formatKey(owner)}: it is outside the owner's namespace; ` +
       (resource.namespaced
         ? `give inAnyNamespace(${kind}) to owns and to this call`
         : "reconcile a cluster-scoped kind, such as Namespace or one with scope: 'Cluster'"),
@@ -165,9 +165,4 @@ export function uidOf({ metadata }: KubeObject): string {
   if (metadata.uid === undefined)
     throw new TypeError(`${metadata.name} has no uid: an owner has to be an object that was read from the API`);
   return metadata.uid;
-}
-
-/** Formats an object's metadata as `namespace/name`, or as `name` for a cluster-scoped object. */
-export function keyOf({ name, namespace }: { readonly name: string; readonly namespace?: string | undefined }): string {
-  return formatKey(namespace === undefined ? { name } : { name, namespace });
 }

@@ -1,11 +1,12 @@
 // The deletion of one child, or of the reconciled object: by its identity, because another client may have put another
 // object in its place.
+import { formatKey } from '../../core/key.ts';
 import type { KubeClient } from '../client/client.ts';
 import { isConflict, isNotFound } from '../client/errors.ts';
 import type { KubeObject } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
 import { getObject } from '../client/read.ts';
-import { type ChildKind, keyOf } from './child-object.ts';
+import type { ChildKind } from './child-object.ts';
 
 /**
  * Deletes a child unless it is another object by now, or with a version a changed one. Returns false for one that is
@@ -31,6 +32,6 @@ export async function deleteChild(
     const fresh = await getObject(client, resource, live.metadata, { signal });
     const isGone = fresh === undefined || fresh.metadata.uid !== live.metadata.uid;
     if (isGone || fresh.metadata.deletionTimestamp !== undefined) return false;
-    throw new Error(`${keyOf(live.metadata)} was not deleted: ${error.message}`, { cause: error });
+    throw new Error(`${formatKey(live.metadata)} was not deleted: ${error.message}`, { cause: error });
   }
 }

@@ -1,7 +1,9 @@
 // Finds the children of one owner and kind: by the labels that an apply gives them, by the names that a message has of
 // those that may have lost these labels (strays), and for a thorough reconcile by a list of all others. Decides which
 // objects are children, and what a child without its labels or its controller reference gets back.
+
 import { isRecord } from '../../core/json.ts';
+import { formatKey } from '../../core/key.ts';
 import {
   controllerLabel,
   controllerLabelValue,
@@ -14,7 +16,7 @@ import { controllerUidOf } from '../../core/owner.ts';
 import type { KubeClient } from '../client/client.ts';
 import { type KubeObject, type ObjectKey, parseObject } from '../client/object.ts';
 import { getObject, listPages, listPagesAs } from '../client/read.ts';
-import { type ChildKind, type DesiredChild, isElsewhere, isOwned, keyOf, uidOf } from './child-object.ts';
+import { type ChildKind, type DesiredChild, isElsewhere, isOwned, uidOf } from './child-object.ts';
 import { ownedFields } from './managed-fields.ts';
 
 /** Which children are read: also the strays that are named, and with `isThorough` all without the labels. */
@@ -34,12 +36,12 @@ export async function listOwned(client: KubeClient, request: OwnedRequest): Prom
   const everywhere = request.inAnyNamespace === true;
   const within = { namespace: everywhere ? undefined : namespace, signal };
   for await (const page of listPages(client, resource, { ...within, labelSelector })) {
-    for (const item of page.items) owned.set(keyOf(item.metadata), item);
+    for (const item of page.items) owned.set(formatKey(item.metadata), item);
   }
   for (const key of request.strays ?? []) {
-    if (owned.has(keyOf(key)) || resource.namespaced !== (key.namespace !== undefined)) continue;
+    if (owned.has(formatKey(key)) || resource.namespaced !== (key.namespace !== undefined)) continue;
     const live = await getObject(client, resource, key, { signal });
-    if (live !== undefined && (await isUnlisted(request, live))) owned.set(keyOf(live.metadata), live);
+    if (live !== undefined && (await isUnlisted(request, live))) owned.set(formatKey(live.metadata), live);
   }
   if (request.isThorough !== true) return owned;
   // A label can be removed while no watcher runs. The children of other owners are not read: they would be read once
@@ -54,9 +56,9 @@ export async function listOwned(client: KubeClient, request: OwnedRequest): Prom
     const listed = { ...selected, metadataOnly: true, signal };
     for await (const { items } of listPagesAs(client, resource, parseObject, listed)) {
       for (const item of items) {
-        if (owned.has(keyOf(item.metadata)) || !(await isUnlisted(request, item))) continue;
+        if (owned.has(formatKey(item.metadata)) || !(await isUnlisted(request, item))) continue;
         const child = await getObject(client, resource, item.metadata, { signal });
-        if (child !== undefined) owned.set(keyOf(child.metadata), child);
+        if (child !== undefined) owned.set(formatKey(child.metadata), child);
       }
     }
   }
@@ -113,7 +115,7 @@ export function isAdoptable({ owner, controllerName, project }: ChildKind, live:
   const { [controllerLabel]: controller, [ownerUidLabel]: uid } = labels;
   if (owner.metadata.deletionTimestamp !== undefined || controllerUidOf(live) !== undefined) return false;
   if (controller !== undefined && controller !== controllerLabelValue(controllerName, project)) return false;
-  return uid === undefined || uid === uidOf(owner) || annotations[ownerAnnotation] === keyOf(owner.metadata);
+  return uid === undefined || uid === uidOf(owner) || annotations[ownerAnnotation] === formatKey(owner.metadata);
 }
 
 /** Returns what the controller owns of an existing child; undefined if it owns nothing. */

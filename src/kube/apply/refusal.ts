@@ -1,9 +1,10 @@
 // Which errors of one child of a set leave the other children to be applied: a refusal of that object, and a few that
 // may be those of its admission webhook.
+import { formatKey } from '../../core/key.ts';
 import { classifyResponse, mayBeWebhookRefusal, type ResponseClass } from '../client/classify.ts';
 import { ApiError, isServerError } from '../client/errors.ts';
 import type { KubeObject } from '../client/object.ts';
-import { type ChildKind, keyOf } from './child-object.ts';
+import type { ChildKind } from './child-object.ts';
 
 /** Failures that a webhook or the API server may have. A failing server is not sent the writes of a large set. */
 export const maxWebhookFailures = 3;
@@ -22,7 +23,7 @@ export class ChildDeletedError extends Error {
   readonly child: KubeObject;
 
   constructor(child: KubeObject, refusal: ApiError) {
-    const name = [child.kind ?? '', keyOf(child.metadata)].join(' ').trim();
+    const name = [child.kind ?? '', formatKey(child.metadata)].join(' ').trim();
     super(`${name} was deleted and is created again, because ${refusal.message}`, { cause: refusal });
     this.child = child;
   }

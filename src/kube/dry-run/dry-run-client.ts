@@ -5,8 +5,8 @@
 // Assumptions: the responses lack the server's part (defaults, admission, validation), so code that depends on it may
 // behave differently. Lists show the objects in the cluster; only reads of single objects include planned changes.
 import { isRecord } from '../../core/json.ts';
+import { formatKey } from '../../core/key.ts';
 import { isBuiltInGroup } from '../../core/kind-names.ts';
-import { keyOf } from '../apply/child-object.ts';
 import { typedFieldsOf } from '../apply/field-types.ts';
 import { ownedFields } from '../apply/managed-fields.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../client/client.ts';
@@ -222,7 +222,7 @@ function metadataOf(object: unknown): Readonly<Record<string, unknown>> {
 function titleOf(object: unknown, path: string): string {
   const { name, namespace } = metadataOf(object);
   if (!isRecord(object) || typeof name !== 'string') return path;
-  const key = keyOf({ name, ...(typeof namespace === 'string' ? { namespace } : {}) });
+  const key = formatKey({ name, namespace: typeof namespace === 'string' ? namespace : undefined });
   return `${object.kind ?? ''} ${key}`.trim();
 }
 

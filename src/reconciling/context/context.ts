@@ -2,6 +2,7 @@
 // client. It counts the writes, so that the report of a resync shows whether drift was corrected.
 import { setImmediate } from 'node:timers/promises';
 import type { UntypedContext } from '../../api/context.ts';
+import { currentCall } from '../../api/current-call.ts';
 import type { Kind } from '../../api/kind.ts';
 import { toError } from '../../core/errors.ts';
 import { formatKey } from '../../core/key.ts';
@@ -19,10 +20,10 @@ import { type ContextDeps, type OwnObject, ownObject, type Scope, unlessDenied }
 
 /** Creates the context of one object, or without one of a mapping function. */
 export function createContext(deps: ContextDeps, own?: OwnObject) {
-  const { message: reconciled, log, signal, now } = deps;
+  const { name: controller, declaration, message: reconciled, log, signal, now } = deps;
   const scope: Scope = { ...deps, own, effects: { events: new Map(), writes: 0, noops: 0 } };
   const { effects } = scope;
-  const { tracked, end } = trackCalls(deps.name);
+  const { tracked, end } = trackCalls(controller);
   const { get, list } = readsIn(scope);
   const { apply, applyAll } = childrenIn(scope);
   const { deleteSelf, setMetadata } = ownWritesIn(scope);
@@ -53,9 +54,11 @@ export function createContext(deps: ContextDeps, own?: OwnObject) {
   };
   return {
     context,
+    /** Runs the author's code as the current call. It ends when the calls that it did not await have. */
+    run: async <T>(code: () => Promise<T>): Promise<T> =>
+      await currentCall.run({ signal, controller, permissions: declaration.permissions ?? [] }, code).finally(end),
     /** Returns the recorded Events, the writes that changed something, and the applies that changed nothing, so far. */
     effects: () => ({ events: [...effects.events.values()], writes: effects.writes, noops: effects.noops }),
-    end,
   };
 }
 
@@ -112,9 +115,8 @@ function isReadable(kind: Kind, object: KubeObject, log: Log): boolean {
     kind.read(object);
     return true;
   } catch (error) {
-    const { name, namespace } = object.metadata;
-    const place = namespace === undefined ? { name } : { namespace, name };
-    log.warn('object left out of a list', { kind: kind.kind, error: `${formatKey(place)}: ${toError(error).message}` });
+    const text = `${formatKey(object.metadata)}: ${toError(error).message}`;
+    log.warn('object left out of a list', { kind: kind.kind, error: text });
     return false;
   }
 }

@@ -9,7 +9,7 @@ import type { ReconcileInput } from '../report.ts';
 
 /** The message that is reconciled, and the controller. */
 export type ContextDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 'signal' | 'count'> &
-  Pick<ReconcileDeps, 'name' | 'project' | 'now'>;
+  Pick<ReconcileDeps, 'name' | 'project' | 'declaration' | 'now'>;
 
 /** What the parts of one context share. */
 export type Scope = ContextDeps & {

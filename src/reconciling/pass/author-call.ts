@@ -1,7 +1,6 @@
 // The scope of one call of the author's code: its context, its deadline, and its end. A reconciler that runs on after
 // its deadline cannot be stopped inside this process, so its failure is reported as that of any other attempt, and then
 // the process ends (batch.ts).
-import { currentCall } from '../../api/current-call.ts';
 import { unlessAborted } from '../../core/async.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../../core/errors.ts';
 import type { Wait } from '../../core/time.ts';
@@ -16,12 +15,12 @@ export const reportSeconds = 1;
 /** The time for its follow-up and for the deletion of finished messages. */
 export const followUpSeconds = 0.5;
 
-/** Calls the author's code for the task of a pass. It ends when the calls that it did not await have. Never rejects. */
+/** Calls the author's code for the task of a pass. Never rejects. */
 export async function callFor(pass: Pass): Promise<Called> {
   const { identity, task, message, signal, primary } = pass;
-  const { name, project, declaration, instance, now, wait } = identity;
+  const { declaration, instance, wait } = identity;
   const handle = createContext(
-    { ...pass, name, project, now },
+    { ...identity, ...pass },
     {
       object: primary.current(),
       kind: declaration.resource,
@@ -45,9 +44,7 @@ export async function callFor(pass: Pass): Promise<Called> {
       return declaration.finalizes && primary.hasFinalizer() ? await finalize() : { type: 'finalized', said: 'done' };
     },
   };
-  const current = { signal, controller: name, permissions: declaration.permissions ?? [] };
-  const running = currentCall.run(current, run[task]).finally(handle.end);
-  return { ended: await endOf(running, signal, wait), ...handle.effects() };
+  return { ended: await endOf(handle.run(run[task]), signal, wait), ...handle.effects() };
 }
 
 /** Waits for the author's code, and for a second longer if its signal is aborted. */

@@ -352,6 +352,6 @@ export function driftsOf(value: unknown): readonly unknown[] {
 }
 
 /** Returns the path of an object. */
-export function pathOf(kind: Kind, { metadata: { name, namespace } }: KubeObject): string {
-  return objectPath(kind, namespace === undefined ? { name } : { name, namespace });
+export function pathOf(kind: Kind, { metadata }: KubeObject): string {
+  return objectPath(kind, metadata);
 }

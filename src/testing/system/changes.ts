@@ -1,6 +1,8 @@
 // What a watcher would forward, found by listing: every kind of the watch list is listed and compared with the last
 // list, by the watcher's own predicates. Lists and not watches, because a test has to know when there is nothing more.
+
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { keyOf } from '../../core/key.ts';
 import { controllerQueue } from '../../core/names.ts';
 import { changeEntry } from '../../forwarding/forwarder.ts';
 import { type AffectedKey, affectedKeys } from '../../forwarding/predicates.ts';
@@ -38,9 +40,8 @@ export function createChangeFinder(
       for await (const page of listPages(client, resource, { labelSelector, fieldSelector, signal })) {
         listVersion = page.resourceVersion;
         for (const item of page.items) {
-          const { name, namespace } = item.metadata;
-          const key = namespace === undefined ? { name } : { name, namespace };
-          const id = JSON.stringify([namespace, name]);
+          const key = keyOf(item.metadata);
+          const id = JSON.stringify([key.namespace, key.name]);
           listed.add(id);
           const after = toTrackedObject(resource, parsePartialMetadata(item, desiredMetadata(resource)));
           const before = known.get(id)?.object;

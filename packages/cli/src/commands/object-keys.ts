@@ -1,6 +1,6 @@
 // The objects of a kind in a cluster, and the keys of every object of a controller, as a command lists them.
 import { type ControllerDefinition, marksHeldObjects } from 'outrigger/internal/api/definition';
-import type { ReconcileKey } from 'outrigger/internal/core/key';
+import { keyOf, type ReconcileKey } from 'outrigger/internal/core/key';
 import { controllerOfFinalizer, heldLabelOf } from 'outrigger/internal/core/names';
 import { placesOf } from 'outrigger/internal/core/namespaces';
 import { fieldSelectorOf, isSelected, labelSelectorOf } from 'outrigger/internal/core/selector';
@@ -77,9 +77,7 @@ export async function* keysOf(
     for await (const { items } of listPagesIn(namespaces, client, resource, { ...which, signal })) {
       for (const object of items) {
         if (isSelected(selector, { ...object, kind }) !== (index === 0)) continue;
-        const { metadata } = object;
-        const key = { controller: name, cluster, group, resource: plural, name: metadata.name };
-        yield { ...key, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
+        yield { controller: name, cluster, group, resource: plural, ...keyOf(object.metadata) };
       }
     }
   }

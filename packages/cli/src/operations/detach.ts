@@ -81,7 +81,7 @@ export async function detach(
   const deleting = new Set<string>();
   const failed: { object: string; reason: string }[] = [];
   const detachItem = async (item: KubeObject) => {
-    const object = nameOf(item);
+    const object = formatKey(item.metadata);
     if (isLeftToController(item, scope)) deleting.add(object);
     const removes = detachPatch(item, scope)?.removes;
     if (removes === undefined) return;
@@ -126,11 +126,10 @@ async function isCopyOfChild(client: KubeClient, { metadata }: KubeObject, signa
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined) return false;
   const [version = '', group = ''] = owner.apiVersion.split('/').reverse();
-  const namespace = metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
   const parent = await getObject(
     client,
     describeKind({ group, version, kind: owner.kind }),
-    { ...namespace, name: owner.name },
+    { namespace: metadata.namespace, name: owner.name },
     { signal },
   );
   return parent?.metadata.annotations?.[ownerAnnotation] !== undefined;
@@ -195,8 +194,4 @@ export async function eachPage(
       token = continueTokenOf(error);
     }
   }
-}
-
-function nameOf({ metadata: { name, namespace } }: KubeObject): string {
-  return formatKey(namespace === undefined ? { name } : { name, namespace });
 }

@@ -124,8 +124,8 @@ export async function unbind(
         const others = all.filter((one) => !isSubject(one, username));
         if (others.length === all.length) continue;
         count += 1;
-        const { name, namespace, resourceVersion } = binding.metadata;
-        const path = objectPath(kind, namespace === undefined ? { name } : { name, namespace });
+        const { resourceVersion } = binding.metadata;
+        const path = objectPath(kind, binding.metadata);
         if (others.length > 0) {
           const body = { metadata: { resourceVersion }, subjects: others };
           await admin.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body, signal });
