@@ -69,9 +69,9 @@ export function mismatchOf(selector: Selector | undefined, object: SelectedObjec
     return `namespaces ${namespaces.join(', ')}`;
   const isSystem = object.kind === 'Namespace' && (systemNamespaces.includes(name) || isWatcherNamespace(name));
   if (namespaces === undefined && isSystem) return `namespaces with ${name}, which is one of the system`;
-  const label = expressionsOf(selector).find((one) => !meets(one, labels[one.key]));
+  const label = expressionsOf(selector).find((one) => !meets(one, labels));
   if (label !== undefined) return `label ${textOfExpression(label)}`;
-  const annotation = keys.find((key) => annotations[key] === undefined);
+  const annotation = keys.find((key) => !Object.hasOwn(annotations, key));
   if (annotation !== undefined) return `annotation ${annotation}`;
   const field = Object.entries(fields).find(([path, value]) => textAt(object, path) !== value);
   return field === undefined ? undefined : `field ${field.join('=')}`;
@@ -79,7 +79,7 @@ export function mismatchOf(selector: Selector | undefined, object: SelectedObjec
 
 /** Returns whether a label selector matches these labels. */
 export function selectsLabels(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
-  return expressionsOf(selector).every((one) => meets(one, labels[one.key]));
+  return expressionsOf(selector).every((one) => meets(one, labels));
 }
 
 /** Returns the requirements of a label selector; a label of `matchLabels` is one of `In`. */
@@ -102,7 +102,9 @@ function joined(requirements: readonly string[]): string | undefined {
   return requirements.length === 0 ? undefined : requirements.toSorted().join(',');
 }
 
-function meets({ operator, values = [] }: LabelExpression, value: string | undefined): boolean {
+/** A label may have the name of a member that every object of JavaScript inherits: `constructor`. */
+function meets({ key, operator, values = [] }: LabelExpression, labels: Readonly<Record<string, string>>): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   if (operator === 'Exists') return value !== undefined;
   if (operator === 'DoesNotExist') return value === undefined;
   return (value !== undefined && values.includes(value)) === (operator === 'In');

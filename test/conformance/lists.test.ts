@@ -119,6 +119,7 @@ it.each([
   [{ labelSelector: ' group  in(x , z),! other ' }, ['a', 'b', 'c']],
   [{ labelSelector: 'group notin (,x)' }, ['d', 'e']],
   [{ labelSelector: 'in notin (in),notin!=in' }, ['a', 'b', 'c', 'd', 'e']],
+  [{ labelSelector: '!constructor,toString!=a' }, ['a', 'b', 'c', 'd', 'e']],
   [{ labelSelector: 'other notin (a,b),group in (y,,)' }, ['d', 'e']],
   [{ labelSelector: 'group=' }, []],
   [{ labelSelector: 'group notin ()' }, ['a', 'b', 'c', 'd', 'e']],

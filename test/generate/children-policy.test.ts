@@ -71,17 +71,14 @@ const adopting = controllerIdentity('shepherd');
 const other = 'other-user';
 
 const all = { apiGroups: ['', 'apps', 'batch'], resources: ['*'], verbs: ['*'] };
+const generated = rbacOf(registry, watchListOf(registry));
 const { clientOf } = await useUsers({
   apiServerFlags: ['--allow-privileged=true'],
   users: [
     ...[asUser, open, projecting, far, adopting, other].map((name) => ({ name })),
     { name: asGroup, groups: [controllerIdentity('farmer')] },
   ],
-  applies: [
-    ...rbacOf(registry, watchListOf(registry)),
-    ...grant('all', all, [asUser, asGroup, open, projecting, far, adopting, other]),
-    crdOf(farm),
-  ],
+  applies: [...generated, ...grant('all', all, [asUser, asGroup, open, projecting, far, adopting, other]), crdOf(farm)],
 });
 /** Returns `allowed`, or the message of a denial by a policy. Any other error fails the test. */
 const answer = (user: string | undefined, request: KubeRequest) => answerTo(clientOf(user), request, isPolicyDenied);
@@ -94,6 +91,18 @@ beforeAll(async () => {
   const probe = post(configMap({ name: 'probe', labels: {} }), { dryRun: 'All' });
   for (const user of [asUser, open, projecting, far, adopting])
     await untilEffective(async () => (await answer(user, probe)) !== 'allowed');
+});
+
+// openshift/cluster-ingress-operator#1560, argo-cd#17643: what compares files with the cluster applies them for ever.
+it('a policy is stored as it is in the file, without defaults that the API server adds', async () => {
+  const policies = generated.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
+  expect(policies.length).toBeGreaterThan(0);
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+  for (const { metadata, spec } of policies) {
+    const { name } = z.object({ name: z.string() }).parse(metadata);
+    const { body } = await clientOf().request({ method: 'GET', path: `${path}/${name}` });
+    expect(body).toHaveProperty('spec', spec);
+  }
 });
 
 let names = 0;

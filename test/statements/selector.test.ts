@@ -61,6 +61,7 @@ const cases = {
   'NotIn without the label': [{ key: 'zone', operator: 'NotIn', values: ['a'] }, {}, { zone: 'a' }],
   Exists: [{ key: 'zone', operator: 'Exists' }, { zone: '' }, {}],
   DoesNotExist: [{ key: 'zone', operator: 'DoesNotExist' }, {}, { zone: '' }],
+  'a name that objects inherit': [{ key: 'constructor', operator: 'Exists' }, { constructor: 'a' }, {}],
 } as const;
 
 it.each(Object.entries(cases))('an object enters and leaves a selection by %s', async (_, [

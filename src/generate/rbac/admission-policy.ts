@@ -56,7 +56,11 @@ export function policyAndBinding(
       metadata: { name },
       spec: {
         failurePolicy: 'Fail',
-        matchConstraints: { resourceRules: target },
+        matchConstraints: {
+          // The API server's defaults: a tool that compares the files with the cluster would see a difference for ever.
+          ...{ matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} },
+          resourceRules: target.map((rule) => ({ ...rule, scope: '*' })),
+        },
         ...(matchConditions === undefined ? {} : { matchConditions }),
         ...(variables === undefined ? {} : { variables }),
         validations: validations.map((one) => ({ ...one, reason: 'Forbidden' })),

@@ -91,14 +91,15 @@ async function createOrCount(client: KubeClient, request: EventRequest): Promise
   return patch({ count, lastTimestamp: time, message });
 }
 
+/** The name of an Event is a DNS subdomain, which names of some kinds (RBAC, for example) are not. */
+const subjectName = /^(?=.{1,202}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
 function eventName({ kind, metadata }: KubeObject, type: string, reason: string, identity: string): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([metadata.uid, kind, type, reason, identity]))
     .digest('hex')
     .slice(0, 16);
-  // Names of some kinds (RBAC, for example) are invalid as the name of an Event.
-  const subject = /^[a-z0-9]([-a-z0-9.]{0,200}[a-z0-9])?$/.test(metadata.name) ? metadata.name : 'object';
-  return `${subject}.${hash}`;
+  return `${subjectName.test(metadata.name) ? metadata.name : 'object'}.${hash}`;
 }
 
 function countOf(body: unknown): number {

@@ -50,9 +50,14 @@ it.each<[string, () => Partial<EventRequest>]>([
   expect(await recorded()).toHaveLength(2);
 });
 
-it('recordEvent creates an Event of a cluster-scoped object in default, under a valid name', async () => {
+it.each([
+  'system:Node',
+  'a..b',
+  'a.-b',
+  'n'.repeat(253),
+])('recordEvent creates an Event of the cluster-scoped object %s in default, under a valid name', async (name) => {
   const uid = crypto.randomUUID();
-  await record({ object: { kind: 'ClusterRole', metadata: { name: 'system:Node', uid } } });
+  await record({ object: { kind: 'ClusterRole', metadata: { name, uid } } });
   const found = await recorded({ namespace: 'default', fieldSelector: `involvedObject.uid=${uid}` });
   expect(found).toMatchObject([{ metadata: { name: expect.stringMatching(/^[a-z0-9.-]+$/) } }]);
 });

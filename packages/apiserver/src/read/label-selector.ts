@@ -60,13 +60,13 @@ function parseRequirement(tokens: Tokens): Matcher {
   const key = tokens.take();
   const keyError = qualifiedNameError(key);
   if (keyError !== undefined) throw invalid(`<nil>: Invalid value: ${JSON.stringify(key)}: ${keyError}`);
-  if (isAbsent) return (labels) => labels[key] === undefined;
-  if (['', ','].includes(tokens.peek())) return (labels) => labels[key] !== undefined;
+  if (isAbsent) return (labels) => !Object.hasOwn(labels, key);
+  if (['', ','].includes(tokens.peek())) return (labels) => Object.hasOwn(labels, key);
   if (!operators.includes(tokens.peek()))
     throw invalid(`found '${tokens.peek()}', expected: in, notin, =, ==, !=, gt, lt`);
   const operator = tokens.take();
   const values = ['in', 'notin'].includes(operator) ? parseValues(tokens) : [parseExactValue(tokens)];
-  const isOne = (labels: Labels) => values.includes(labels[key] ?? '') && labels[key] !== undefined;
+  const isOne = (labels: Labels) => Object.hasOwn(labels, key) && values.includes(labels[key] ?? '');
   const matcher = ['<', '>'].includes(operator) ? compares(key, operator, values[0] ?? '') : isOne;
   for (const [index, value] of values.toSorted().entries()) {
     const error = labelValueError(value);
