@@ -213,6 +213,17 @@ it('an event of events.k8s.io is readable as a v1 event with other field names, 
   });
 });
 
+it.each([
+  '2026-01-01t00:00:00Z',
+  '2026-01-01T00:00:00z',
+  '2026-01-01T24:00:00Z',
+  '2026-01-01T00:00:00+99:00',
+])('the time %s is a bad request in a core kind', async (firstTimestamp) => {
+  const events = core(await namespace(), 'events');
+  const made = await wire.post(events, { metadata: { name: 'one' }, involvedObject: {}, firstTimestamp });
+  expect(made).toMatchObject({ status: 400, text: expect.stringContaining('parsing time') });
+});
+
 it('a time is stored in UTC and in whole seconds', async () => {
   const events = core(await namespace(), 'events');
   const times = { firstTimestamp: '2026-01-01T02:00:00.9+02:00', lastTimestamp: '2026-01-01T00:00:01Z' };

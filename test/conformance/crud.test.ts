@@ -65,6 +65,41 @@ it('a change of labels, annotations or finalizers changes the version and not th
   await wire.mergePatch(main, { metadata: { finalizers: null } });
 });
 
+const binding = { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'x' } };
+it.each<[string, string, object]>([
+  ['/apis/coordination.k8s.io/v1', 'leases', { spec: { holderIdentity: 'a' } }],
+  [
+    '/apis/rbac.authorization.k8s.io/v1',
+    'roles',
+    { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] },
+  ],
+  ['/apis/rbac.authorization.k8s.io/v1', 'rolebindings', binding],
+  ['/api/v1', 'limitranges', { spec: { limits: [] } }],
+  ['/api/v1', 'services', { spec: { ports: [{ port: 80 }] } }],
+])('a replacement of a missing object in %s/%s creates it, at any version but not with a uid', async (group, plural, content) => {
+  const ns = await namespace();
+  const path = `${group}/namespaces/${ns}/${plural}/one`;
+  const withUid = await wire.put(path, { metadata: { name: 'one', uid: 'x' }, ...content });
+  expect(withUid.body).toMatchObject({ code: 409, message: expect.stringContaining('UID in precondition: x, UID in') });
+  const query = { fieldManager: 'alpha' };
+  expect((await wire.put(path, { metadata: { name: 'one' }, ...content }, { ...query, dryRun: 'All' })).status).toBe(
+    201,
+  );
+  expect((await wire.get(path)).status).toBe(404);
+  const made = await wire.put(path, { metadata: { name: 'one', resourceVersion: '7' }, ...content }, query);
+  expect(made).toMatchObject({ status: 201, body: { metadata: { namespace: ns, name: 'one' } } });
+  expect(made.body.metadata?.managedFields).toMatchObject([{ manager: 'alpha', operation: 'Update' }]);
+  expect((await wire.put(path, made.body, query)).status).toBe(200);
+});
+
+it('a replacement of a missing object of another kind, and a patch of one, are NotFound', async () => {
+  const ns = await namespace();
+  const maps = `/api/v1/namespaces/${ns}/configmaps/one`;
+  expect((await wire.put(maps, { metadata: { name: 'one' } })).status).toBe(404);
+  const lease = `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases/one`;
+  expect((await wire.mergePatch(lease, { spec: { holderIdentity: 'a' } })).status).toBe(404);
+});
+
 it('a replacement without a change keeps the version', async () => {
   const { main, made: body } = await createGadget();
   const again = await wire.put(main, body);

@@ -254,6 +254,57 @@ it('a field that has left the schema is not shown', async () => {
   await wire.remove(path);
 });
 
+it('a replacement without a change stores an object anew if the kind is stored in another version by now', async () => {
+  const plural = pluralOf();
+  const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+  await established(plural, field(text));
+  const one = (name: string) => `/apis/${gadgetGroup}/${name}/${plural}/one`;
+  const make = async () => (await wire.post(one('v1').replace('/one', ''), { ...objectOf(plural), a: 'a' })).status;
+  await expect.poll(make, servedWithin).toBe(201);
+  const versions = ['v1', 'v2'].map((name) => {
+    return { name, served: true, storage: name === 'v2', schema: { openAPIV3Schema: field(text) } };
+  });
+  await wire.mergePatch(path, { spec: { versions } });
+  await expect.poll(async () => (await wire.get(one('v2'))).status, servedWithin).toBe(200);
+  const { body } = await wire.get(one('v2'));
+  const rewritten = await wire.put(one('v2'), body);
+  expect(rewritten.body.metadata?.resourceVersion).not.toBe(body.metadata?.resourceVersion);
+  expect(rewritten.body.metadata?.generation).toBe(1);
+  const again = await wire.put(one('v2'), rewritten.body);
+  expect(again.body.metadata?.resourceVersion).toBe(rewritten.body.metadata?.resourceVersion);
+  await wire.mergePatch(`${path}/status`, { status: { storedVersions: ['v2'] } });
+  expect((await wire.get(path)).body.status).toMatchObject({ storedVersions: ['v2'] });
+  await wire.remove(path);
+});
+
+it('rules compare and add lists of type set and map without their order', async () => {
+  const plural = pluralOf();
+  const set = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string', maxLength: 9 }, maxItems: 9 };
+  const key = { type: 'string', maxLength: 9 };
+  const items = { type: 'object', required: ['k'], properties: { k: key, v: key } };
+  const map = { type: 'array', 'x-kubernetes-list-type': 'map', [mapKeys]: ['k'], items, maxItems: 9 };
+  const all = [
+    'self == oldSelf && !(self != oldSelf) && self.set == oldSelf.set && self.map == oldSelf.map',
+    "self.set == ['b', 'a'] && self.set + ['b', 'c'] == ['c', 'b', 'a'] && (self.set + ['b']).size() == 2",
+    "!(self.set == ['a', 'c']) && !(self.set == ['a', 'b', 'b']) && !(['b', 'a'] == oldSelf.set)",
+    '(self.map + self.map).size() == 2 && (self.map + oldSelf.map)[0].k == self.map[0].k',
+  ];
+  const schema = { type: 'object', properties: { set, map }, [rules]: all.map((rule) => ({ rule })) };
+  await established(plural, { type: 'object', properties: { a: schema } });
+  const objects = `/apis/${gadgetGroup}/v1/${plural}`;
+  const [x, y] = [
+    { k: 'x', v: '1' },
+    { k: 'y', v: '2' },
+  ];
+  const a = { set: ['a', 'b'], map: [x, y] };
+  await expect.poll(async () => (await wire.post(objects, { ...objectOf(plural), a })).status, servedWithin).toBe(201);
+  const write = async (changed: object) => (await wire.mergePatch(`${objects}/one`, { a: changed })).body;
+  expect(await write({ set: ['b', 'a'], map: [y, x] })).toMatchObject({ a: { set: ['b', 'a'], map: [y, x] } });
+  expect(await write({ set: ['b', 'c'] })).toMatchObject({ code: 422 });
+  expect(await write({ map: [y, { ...x, v: '2' }] })).toMatchObject({ code: 422 });
+  await wire.remove(`${definitionsPath}/${plural}.${gadgetGroup}`);
+});
+
 it('a definition that is being deleted takes no new objects', async () => {
   const plural = pluralOf();
   const path = `${definitionsPath}/${plural}.${gadgetGroup}`;

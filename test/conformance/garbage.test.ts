@@ -78,6 +78,29 @@ it('a foreground deletion does not wait for a dependent that another owner keeps
   expect((await wire.get(maps(ns, 'child'))).body.metadata?.ownerReferences).toEqual([other]);
 });
 
+it('a foreground deletion ends although two objects own and block each other', async () => {
+  const ns = await namespace();
+  const hold = ['example.org/hold'];
+  for (const name of ['one', 'two']) await wire.post(maps(ns), { metadata: { name, finalizers: hold } });
+  for (const [name, owner] of [
+    ['one', 'two'],
+    ['two', 'one'],
+  ] as const) {
+    const ownerReferences = [await ownedBy(maps(ns, owner), { blockOwnerDeletion: true })];
+    await wire.mergePatch(maps(ns, name), { metadata: { ownerReferences } });
+  }
+  await wire.remove(maps(ns, 'one'), { propagationPolicy: 'Foreground' });
+  await using watch = await wire.watch(maps(ns), { fieldSelector: 'metadata.name=two' });
+  await watch.until(({ object }) => object.metadata?.deletionTimestamp !== undefined);
+  const two = await wire.get(maps(ns, 'two'));
+  expect(two.body.metadata?.ownerReferences).toMatchObject([{ name: 'one', blockOwnerDeletion: false }]);
+  for (const name of ['one', 'two']) {
+    const rest = { op: 'remove', path: '/metadata/finalizers/0' };
+    await wire.jsonPatch(maps(ns, name), [{ op: 'test', path: '/metadata/finalizers/0', value: hold[0] }, rest]);
+  }
+  for (const name of ['one', 'two']) await untilDeleted(maps(ns), name);
+});
+
 /** Waits until the collector has deleted the dependents of an owner that is made and deleted now. */
 const collected = async (ns: string): Promise<void> => {
   await wire.post(maps(ns), { metadata: { name: 'last' } });

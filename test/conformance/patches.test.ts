@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { useSuite } from './suite.ts';
 
-const { wire, createGadget } = await useSuite();
+const { wire, namespace, createGadget } = await useSuite();
 
 const one = async (spec: object = { size: 1, color: 'red', notes: ['a'] }): Promise<string> => {
   const { main } = await createGadget(spec, { labels: { a: 'b', c: 'd' } });
@@ -68,4 +68,34 @@ it('a JSON patch counts a negative index from the end of the list: an added item
   expect(added.body.spec?.notes).toEqual(['a', 'b', 'c']);
   const removed = await wire.jsonPatch(path, [{ op: 'remove', path: '/spec/notes/-1' }]);
   expect(removed.body.spec?.notes).toEqual(['a', 'b']);
+});
+
+const merged = 'application/strategic-merge-patch+json';
+it.each<[string, object, string]>([
+  ['an item without its merge key', { name: 'b' }, 'map: map[name:b] does not contain declared merge key: port'],
+  [
+    'a deleted item without its merge key',
+    { $patch: 'delete', name: 'a' },
+    'does not contain declared merge key: port',
+  ],
+  [
+    'an unknown directive in an item',
+    { $patch: 'drop', port: 80 },
+    'unknown patch type: drop in map: map[$patch:drop port:80]',
+  ],
+])('a strategic merge patch with %s is an error of the server', async (_what, item, message) => {
+  const path = `/api/v1/namespaces/${await namespace()}/services`;
+  await wire.post(path, { metadata: { name: 'one' }, spec: { ports: [{ port: 80 }] } });
+  const patch = { spec: { ports: [item] } };
+  const { body } = await wire.request('PATCH', `${path}/one`, patch, { contentType: merged });
+  expect(body).toMatchObject({ code: 500, message: expect.stringContaining(message) });
+  expect(body.reason).toBeUndefined();
+});
+
+it('a strategic merge patch of a list that the object does not have needs no merge key', async () => {
+  const path = `/api/v1/namespaces/${await namespace()}/pods`;
+  await wire.post(path, { metadata: { name: 'one' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  const patch = { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'x' }] } };
+  const { body } = await wire.request('PATCH', `${path}/one`, patch, { contentType: merged });
+  expect(body).toMatchObject({ code: 422, details: { causes: [{ field: 'metadata.ownerReferences.uid' }] } });
 });

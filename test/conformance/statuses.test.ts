@@ -101,6 +101,74 @@ it.each([
   expect(body.details?.causes?.map((cause) => cause.field)).toContain(field);
 });
 
+const selected = { selector: { matchLabels: { a: 'b' } }, template };
+const apps = (plural: string) => ({ path: `/apis/apps/v1/${plural}`, spec: { ...selected, serviceName: 's' } });
+const never = { spec: { ...template.spec, restartPolicy: 'Never' } };
+const jobs = { path: '/apis/batch/v1/jobs', spec: { template: never } };
+const replicaSets = { path: '/apis/apps/v1/replicasets', spec: { ...selected, replicas: 0 } };
+const condition = (type: string) => ({ type, status: 'True' });
+const at = (second: number) => `2026-01-01T00:00:0${second}Z`;
+const completed = {
+  ...{ startTime: at(0), completionTime: at(1), succeeded: 1 },
+  conditions: [condition('SuccessCriteriaMet'), condition('Complete')],
+};
+it.each<[string, { path: string; spec: object }, object, string[]]>([
+  ['a negative count', apps('deployments'), { unavailableReplicas: -1 }, ['status.unavailableReplicas']],
+  ['more ready than all', apps('deployments'), { replicas: 1, readyReplicas: 2 }, ['status.readyReplicas']],
+  [
+    'more available than ready',
+    apps('statefulsets'),
+    { replicas: 2, readyReplicas: 1, availableReplicas: 2 },
+    ['status.availableReplicas'],
+  ],
+  ['more current than all', apps('statefulsets'), { currentReplicas: 1 }, ['status.currentReplicas']],
+  ['more labeled than all', replicaSets, { replicas: 0, fullyLabeledReplicas: 1 }, ['status.fullyLabeledReplicas']],
+  ['a negative count of a DaemonSet', apps('daemonsets'), { numberReady: -1 }, ['status.numberReady']],
+  [
+    'Complete alone',
+    jobs,
+    { conditions: [condition('Complete')] },
+    ['status.completionTime', 'status.conditions', 'status.startTime'],
+  ],
+  ['Failed alone', jobs, { startTime: at(0), conditions: [condition('Failed')] }, ['status.conditions']],
+  [
+    'an end before its start',
+    jobs,
+    { ...completed, completionTime: at(0), startTime: at(1) },
+    ['status.completionTime'],
+  ],
+  ['active pods at its end', jobs, { ...completed, active: 1 }, ['status.active']],
+  ['more ready than active', jobs, { active: 1, ready: 2 }, ['status.ready']],
+])('a status with %s is Invalid', async (_what, { path, spec }, status, fields) => {
+  const collection = path.replace(/(\w+)$/, `namespaces/${await namespace()}/$1`);
+  expect((await wire.post(collection, { metadata: { name: 'one' }, spec })).status).toBe(201);
+  const { body } = await wire.mergePatch(`${collection}/one/status`, { status });
+  expect(body.details?.causes?.map((cause) => cause.field).sort()).toEqual(fields);
+});
+
+it('a Job completes, and does not become active again', async () => {
+  const collection = `/apis/batch/v1/namespaces/${await namespace()}/jobs`;
+  await wire.post(collection, { metadata: { name: 'one' }, spec: jobs.spec });
+  const write = (status: object) => wire.mergePatch(`${collection}/one/status`, { status });
+  expect((await write(completed)).body.status).toMatchObject(completed);
+  const { body } = await write({ conditions: null, completionTime: null, succeeded: 0 });
+  expect(body.details?.causes?.map((cause) => cause.message).sort()).toEqual([
+    'Invalid value: 0: cannot decrease the succeeded counter',
+    'Invalid value: cannot disable the SuccessCriteriaMet=True condition',
+    'Invalid value: cannot disable the terminal Complete=True condition',
+  ]);
+});
+
+it('a replacement of the status of a namespace without labels keeps that of its name, and its phase', async () => {
+  const path = `/api/v1/namespaces/${await namespace()}`;
+  const { body } = await wire.get(path);
+  const { name, resourceVersion } = body.metadata ?? {};
+  const replaced = await wire.put(`${path}/status`, { metadata: { name, resourceVersion }, status: {} });
+  expect(replaced.body).toMatchObject({ metadata: { labels: body.metadata?.labels }, status: { phase: 'Active' } });
+  const { body: refused } = await wire.mergePatch(`${path}/status`, { status: { phase: 'Terminating' } });
+  expect(refused.details?.causes).toMatchObject([{ field: 'status.Phase' }]);
+});
+
 it('a write of an unchanged status keeps the version', async () => {
   const { status } = await createGadget();
   const first = await wire.mergePatch(status, { status: { phase: 'Up' } });

@@ -91,6 +91,13 @@ it('a string of as many characters as allowed is accepted, also where each takes
   expect((await make({ size: 1, nickname: '😀😀😀😀' })).status).toBe(201);
 });
 
+it.each([
+  '2026-01-01t00:00:00z',
+  '2026-01-01T00:00:00.5+01:00',
+  '2026-01-01T00:00:00+99:99',
+])('a date-time of a schema may be %s', async (since) =>
+  expect((await make({ size: 1, since })).body.spec?.since).toBe(since));
+
 it('an object with several invalid fields has a cause for each of them', async () => {
   const { body } = await make({ size: 200, color: 'pink', loose: 'yes' });
   const fields = body.details?.causes?.map((cause) => cause.field);

@@ -107,6 +107,14 @@ export function canonical(value: Json): string {
   return `{${fields.map((field) => `${JSON.stringify(field)}:${canonical(value[field] ?? null)}`).join(',')}}`;
 }
 
+/** Formats a value as Go's %v does. */
+export function goValue(value: Json): string {
+  if (isList(value)) return `[${value.map(goValue).join(' ')}]`;
+  if (!isObject(value)) return String(value ?? '<nil>');
+  const fields = Object.keys(value).sort();
+  return `map[${fields.map((field) => `${field}:${goValue(value[field] ?? null)}`).join(' ')}]`;
+}
+
 /** Half a character as an escape. A whole one is two of them; what is after two backslashes is text. */
 const halfCharacter = /(\\\\|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2}/g;
 

@@ -180,8 +180,9 @@ export function tooLargeVersion(requested: number, current: number): StatusError
 export const statusCause = {
   required: (field: string, detail = ''): StatusCause =>
     causeOf('Required', field, detail === '' ? 'Required value' : `Required value: ${detail}`),
+  /** A value that is not shown is the empty text. */
   invalid: (field: string, value: string, detail: string): StatusCause =>
-    causeOf('Invalid', field, `Invalid value: ${value}: ${detail}`),
+    causeOf('Invalid', field, `Invalid value: ${value}${value === '' ? '' : ': '}${detail}`),
   typeInvalid: (field: string, value: string, detail: string): StatusCause =>
     causeOf('TypeInvalid', field, `Invalid value: ${value}: ${detail}`),
   notSupported: (field: string, value: string, supported: readonly string[]): StatusCause =>

@@ -11,6 +11,7 @@ import { jobRules } from './job-rules.ts';
 import { networkRules } from './network-rules.ts';
 import { podRules } from './pod-rules.ts';
 import { type Place, type Rule, type RuleTable, rule, unless, unsupported } from './rule.ts';
+import { statusRules } from './status-rules.ts';
 import { storageRules } from './storage-rules.ts';
 import { volumeRules } from './volume-rules.ts';
 import { workloadRules } from './workload-rules.ts';
@@ -22,6 +23,7 @@ const tables: RuleTable = {
   ...jobRules,
   ...networkRules,
   ...podRules,
+  ...statusRules,
   ...storageRules,
   ...volumeRules,
   ...workloadRules,
@@ -33,12 +35,20 @@ const rulesByType: Readonly<Record<string, Readonly<Record<string, Rule>>>> = Ob
   ]),
 );
 
+const anything = rule('none');
+
 /** Types that Go holds as pointers although their fields are required: absent is missing, and not an empty object. */
 const pointers: readonly string[] = ['LabelSelector', 'NodeSelector'];
 
-/** Returns the causes of an object. `old` is undefined for a create. */
-export function checkContent(object: ApiObject, old: ApiObject | undefined, schema: Schema): StatusCause[] {
-  const { apiVersion: _a, kind: _k, metadata: _m, status: _s, ...properties } = schema.properties ?? {};
+/** Returns the causes of an object, or those of its status. `old` is undefined for a create. */
+export function checkContent(
+  object: ApiObject,
+  old: ApiObject | undefined,
+  schema: Schema,
+  part: 'content' | 'status',
+): StatusCause[] {
+  const { apiVersion: _a, kind: _k, metadata: _m, status = {}, ...content } = schema.properties ?? {};
+  const properties = part === 'status' ? { status } : content;
   const place = { path: '', parent: object, root: object, old };
   return checkValue(object, { ...schema, properties }, place);
 }
@@ -55,8 +65,11 @@ function checkValue(value: Json, schema: Schema, place: Place): StatusCause[] {
   for (const [field, below] of Object.entries(schema.properties ?? {})) {
     const path = place.path === '' ? field : `${place.path}.${field}`;
     if (below.typeName === 'ObjectMeta') continue;
-    const isRequired = schema.required?.includes(field) === true;
-    causes.push(...checkField(value, field, below, isRequired, rules[field], { ...place, path, parent: value }));
+    // What a controller writes to a status is hardly checked.
+    const isFree = path.startsWith('status');
+    const isRequired = !isFree && schema.required?.includes(field) === true;
+    const own = rules[field] ?? (isFree ? anything : bySchema(below, isRequired));
+    causes.push(...checkField(value, field, below, isRequired, own, { ...place, path, parent: value }));
   }
   return withoutRefused(causes);
 }
@@ -66,7 +79,7 @@ function checkField(
   field: string,
   schema: Schema,
   isRequired: boolean,
-  own: Rule = bySchema(schema, isRequired),
+  own: Rule,
   place: Place,
 ): readonly StatusCause[] {
   const value = object[field] ?? (isRequired && isStruct(schema) ? {} : undefined);

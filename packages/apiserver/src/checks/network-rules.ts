@@ -1,7 +1,6 @@
 // The rules of Services, Ingresses, IngressClasses, NetworkPolicies and EndpointSlices.
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { getList, getMap, getString, type Json, type JsonObject, sameJson } from '../json.ts';
-import type { ApiObject } from '../object.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import { portNumberOrName } from './container-rules.ts';
 import {
@@ -10,7 +9,6 @@ import {
   enterIf,
   forbidden,
   invalid,
-  invalidFor,
   isEmpty,
   itemsOf,
   type Rule,
@@ -240,22 +238,6 @@ const samePort: Rule = (value, { path, old }) => {
 };
 const healthPort = all('required 1..65535', samePort);
 const reference = { kind: 'required segment', name: 'required segment', apiGroup: 'subdomain?' };
-
-/** The addresses in the status of a Service or an Ingress. Only a Service of the type LoadBalancer has some. */
-export const checkLoadBalancer = ({ kind, spec = {}, status = {} }: ApiObject): readonly StatusCause[] => {
-  const at = 'status.loadBalancer.ingress';
-  const given = getList(status, 'loadBalancer', 'ingress');
-  if (kind === 'Service' && getString(spec, 'type') !== 'LoadBalancer')
-    return unless(given.length === 0, statusCause.forbidden(at, "may only be used when `spec.type` is 'LoadBalancer'"));
-  return given.flatMap((one, index) => {
-    const [ip, hostname] = [getString(one, 'ip'), getString(one, 'hostname')];
-    const error = textErrors.subdomain?.(hostname) ?? (isIP(hostname) === 0 ? undefined : 'must be a DNS name');
-    return [
-      ...(ip === '' ? [] : invalidFor(`${at}[${index}].ip`, ip, textErrors.ip?.(ip))),
-      ...(hostname === '' ? [] : invalidFor(`${at}[${index}].hostname`, hostname, error)),
-    ];
-  });
-};
 
 export const networkRules: RuleTable = {
   ServiceSpec: {

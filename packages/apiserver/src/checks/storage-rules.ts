@@ -140,7 +140,8 @@ const countable = (
 const isCounted = (name: string): boolean =>
   name.includes('hugepages-') || [...compute, ...countable, 'requests.storage'].includes(name);
 
-const quotaAmounts: Rule = (value, place) =>
+/** The amounts of a quota by the names of resources. */
+export const quotaAmounts: Rule = (value, place) =>
   Object.entries(getMap(value)).flatMap(([name, amount]) => {
     const path = `${place.path}[${name}]`;
     const error = qualifiedNameError(name);

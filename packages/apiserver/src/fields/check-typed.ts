@@ -1,6 +1,6 @@
 // Checks an applied configuration against the schema. Apply is stricter than other writes: unknown fields and duplicate
 // keys have no owner, so they fail regardless of the field validation.
-import { isList, isObject, type Json } from '../json.ts';
+import { goValue, isList, isObject, type Json } from '../json.ts';
 import { anythingSchema, fieldSchema, keepsUnknown, type Schema } from '../schema/schema.ts';
 import { formatElement } from './field-set.ts';
 import { fieldShape } from './shape.ts';
@@ -67,13 +67,4 @@ function goType(value: Json): string {
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'bool';
   return isList(value) ? '[]interface {}' : 'map[string]interface {}';
-}
-
-/** Formats a value as Go's %v does. */
-function goValue(value: Json): string {
-  if (isList(value)) return `[${value.map(goValue).join(' ')}]`;
-  if (!isObject(value)) return String(value);
-  return `map[${Object.entries(value)
-    .map(([field, content]) => `${field}:${goValue(content)}`)
-    .join(' ')}]`;
 }

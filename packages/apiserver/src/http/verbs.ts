@@ -16,7 +16,7 @@ import { type DeleteOutcome, deleteObject, deleteRequest } from '../write/delete
 import { applyPatch, applyPatchType, invalidPatch, parsePatch, patchObject, requirePatchType } from '../write/patch.ts';
 import { pathMatches, readObject } from '../write/read-object.ts';
 import { applyScale, isScale, scaleOf, updateScale } from '../write/scale.ts';
-import { updateObject } from '../write/update.ts';
+import { replaceObject } from '../write/update.ts';
 import { type Exchange, type HttpResponse, readRequestBody, writeOptions, writerOf } from './exchange.ts';
 import type { Route } from './route.ts';
 
@@ -103,8 +103,8 @@ async function handleObject(
         readObject(state, await readRequestBody(exchange, state.schemas, resource), resource, options),
         target,
       );
-      const updated = updateObject(state, target, subresource, () => ({ object, replaces: true }), options);
-      return { status: 200, body: presentObject(updated, mediaType) };
+      const { object: stored, created } = replaceObject(state, target, subresource, object, options);
+      return { status: created ? 201 : 200, body: presentObject(stored, mediaType) };
     }
     case 'PATCH': {
       const { contentType } = exchange;

@@ -1,8 +1,9 @@
 // Strategic merge patch, which kubectl apply, edit, label and scale send for built-in kinds. Lists with a merge key
 // merge by that key, lists of scalars with a merge strategy are sets. The directives are `$patch`,
 // `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys`.
-import { isList, isObject, type Json, ownField, sameJson, setField } from '../json.ts';
+import { goValue, isList, isObject, type Json, type JsonObject, ownField, sameJson, setField } from '../json.ts';
 import { anythingSchema, fieldSchema, type Schema } from '../schema/schema.ts';
+import { StatusError } from '../status-error.ts';
 
 const deleteItemsDirective = '$deleteFromPrimitiveList/';
 const orderDirective = '$setElementOrder/';
@@ -14,6 +15,7 @@ export function strategicMerge(target: Json | undefined, patch: Json, schema: Sc
   const { $patch, ...changes } = patch;
   if ($patch === 'replace') return changes;
   if ($patch === 'delete') return {};
+  if ($patch !== undefined) throw unknownDirective(patch);
   const merged: Record<string, Json> = isObject(target) ? { ...target } : {};
   const retained = changes[retainDirective];
   if (isList(retained)) {
@@ -31,9 +33,13 @@ export function strategicMerge(target: Json | undefined, patch: Json, schema: Sc
       continue;
     }
     const schemaOfField = fieldSchema(schema, field) ?? anythingSchema;
-    if (isList(value))
-      merged[field] = mergeList(items(merged[field]), value, schemaOfField, changes[`${orderDirective}${field}`]);
-    else setField(merged, field, strategicMerge(ownField(merged, field), value, schemaOfField));
+    const before = ownField(merged, field);
+    if (isList(value)) {
+      const key = mergeKey(schemaOfField);
+      // The items of a list that the object does not have are not merged, so they need no key.
+      if (key !== undefined && isList(before)) requireKeys([...before, ...value], key);
+      merged[field] = mergeList(items(before), value, schemaOfField, changes[`${orderDirective}${field}`]);
+    } else setField(merged, field, strategicMerge(before, value, schemaOfField));
   }
   for (const [directive, order] of Object.entries(changes)) {
     const name = directive.slice(orderDirective.length);
@@ -42,6 +48,22 @@ export function strategicMerge(target: Json | undefined, patch: Json, schema: Sc
     merged[name] = orderItems(items(merged[name]), items(order), items(merged[name]), key);
   }
   return merged;
+}
+
+/** Throws a 500 StatusError for an item of a merged list that has no key, unless it replaces the list. */
+function requireKeys(list: readonly Json[], key: string): void {
+  for (const item of list.filter(isObject)) {
+    const { $patch } = item;
+    if ($patch === 'replace') continue;
+    if ($patch !== undefined && $patch !== 'delete') throw unknownDirective(item);
+    if (Object.hasOwn(item, key)) continue;
+    throw new StatusError(500, '', `map: ${goValue(item)} does not contain declared merge key: ${key}`);
+  }
+}
+
+function unknownDirective(item: JsonObject): StatusError {
+  const { $patch = null } = item;
+  return new StatusError(500, '', `unknown patch type: ${goValue($patch)} in map: ${goValue(item)}`);
 }
 
 function mergeKey(schema: Schema | undefined): string | undefined {

@@ -1,5 +1,4 @@
-// What a write fills in for built-in kinds besides the defaults of their types: the status of a new object, and values
-// that are computed. default-values.ts has the defaults of types, service-defaults.ts those of Services.
+// What a write fills in for built-in kinds besides the defaults of their types: values that are computed. default-values.ts has the defaults of types, service-defaults.ts those of Services.
 import { jobLabels } from '../checks/job-rules.ts';
 import { getList, getMap, isList, type JsonObject, mapObjects, omitFields } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
@@ -8,28 +7,17 @@ import { prepareDefinition } from './definition.ts';
 /** Completes the spec of an object. */
 export type Defaults = (spec: JsonObject, object: ApiObject, old: ApiObject | undefined) => JsonObject;
 
-/** Returns a `prepare` that completes the spec and sets the `status` of a new object. */
-export function inSpec(
-  complete: Defaults,
-  status?: JsonObject,
-): (object: ApiObject, old: ApiObject | undefined) => ApiObject {
-  return (object, old) => ({
-    ...object,
-    spec: complete(getMap(object, 'spec'), object, old),
-    ...(status === undefined || old !== undefined ? {} : { status }),
-  });
+/** Returns a `prepare` that completes the spec. */
+export function inSpec(complete: Defaults): (object: ApiObject, old: ApiObject | undefined) => ApiObject {
+  return (object, old) => ({ ...object, spec: complete(getMap(object, 'spec'), object, old) });
 }
 
-/** Leaves a spec as it is, for a kind of which only the status is set. */
-const sameSpec: Defaults = (spec) => spec;
-
-/** Completes a Namespace: the label with its name, the finalizer in its spec, and its phase. */
+/** Completes a Namespace: the label with its name, and the finalizer in its spec. */
 function prepareNamespace(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const labels = { 'kubernetes.io/metadata.name': object.metadata.name ?? '', ...object.metadata.labels };
-  const status = old === undefined ? { phase: 'Active' } : getMap(object, 'status');
   const given = getList(object, 'spec', 'finalizers');
   const finalizers = old === undefined ? [...new Set([...given, 'kubernetes'])] : getList(old, 'spec', 'finalizers');
-  return { ...withMetadata(object, { labels }), spec: { finalizers }, status };
+  return { ...withMetadata(object, { labels }), spec: { finalizers } };
 }
 
 /** Completes a Secret: `stringData` is stored as base64 in `data`. */
@@ -116,7 +104,7 @@ function withTemplateLabels(job: ApiObject, { metadata, spec }: ApiObject): ApiO
 }
 
 function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
-  const complete = withTemplateLabels(inSpec(jobSpec, {})(object, old), object);
+  const complete = withTemplateLabels(inSpec(jobSpec)(object, old), object);
   if (old !== undefined || getMap(object, 'spec').manualSelector === true) return complete;
   return withMetadata(complete, { labels: { ...complete.metadata.labels, ...jobLabels(object.metadata) } });
 }
@@ -135,16 +123,6 @@ const bothSources = (spec: JsonObject): JsonObject => {
   return { ...rest, dataSource: source, dataSourceRef: dataSourceRef ?? source };
 };
 
-const emptyNode: JsonObject = {
-  daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
-  nodeInfo: Object.fromEntries(
-    [
-      ...['machineID', 'systemUUID', 'bootID', 'kernelVersion', 'osImage', 'containerRuntimeVersion'],
-      ...['kubeletVersion', 'kubeProxyVersion', 'operatingSystem', 'architecture'],
-    ].map((field) => [field, '']),
-  ),
-};
-
 /** A new node is not ready (the admission plugin TaintNodesByCondition). */
 const nodeSpec = (spec: JsonObject, _: ApiObject, old: ApiObject | undefined): JsonObject => {
   if (old !== undefined) return spec;
@@ -152,36 +130,16 @@ const nodeSpec = (spec: JsonObject, _: ApiObject, old: ApiObject | undefined): J
   return { ...spec, taints: [...(isList(spec.taints) ? spec.taints : []), taint] };
 };
 
-/** What a write fills in, by the kind. The status is that of a new object. */
+/** What a write fills in, by the kind. */
 export const prepares: Readonly<Record<string, ReturnType<typeof inSpec>>> = {
   Namespace: prepareNamespace,
   Secret: prepareSecret,
   Pod: preparePod,
-  PersistentVolumeClaim: inSpec(bothSources, { phase: 'Pending' }),
-  PersistentVolume: inSpec(sameSpec, { phase: 'Pending' }),
-  Node: inSpec(nodeSpec, emptyNode),
-  ResourceQuota: inSpec(sameSpec, {}),
-  Deployment: inSpec(sameSpec, {}),
-  ReplicaSet: inSpec(sameSpec, { replicas: 0 }),
-  StatefulSet: inSpec(sameSpec, { replicas: 0, availableReplicas: 0 }),
-  DaemonSet: inSpec(sameSpec, {
-    currentNumberScheduled: 0,
-    numberMisscheduled: 0,
-    desiredNumberScheduled: 0,
-    numberReady: 0,
-  }),
+  PersistentVolumeClaim: inSpec(bothSources),
+  Node: inSpec(nodeSpec),
   // Without the feature gate of their election.
   Lease: inSpec((spec) => omitFields(spec, 'strategy', 'preferredHolder')),
-  ValidatingAdmissionPolicy: inSpec(admissionPolicySpec, {}),
+  ValidatingAdmissionPolicy: inSpec(admissionPolicySpec),
   CustomResourceDefinition: prepareDefinition,
   Job: prepareJob,
-  CronJob: inSpec(sameSpec, {}),
-  Ingress: inSpec(sameSpec, { loadBalancer: {} }),
-  HorizontalPodAutoscaler: inSpec(sameSpec, { desiredReplicas: 0, currentMetrics: null }),
-  PodDisruptionBudget: inSpec(sameSpec, {
-    disruptionsAllowed: 0,
-    currentHealthy: 0,
-    desiredHealthy: 0,
-    expectedPods: 0,
-  }),
 };

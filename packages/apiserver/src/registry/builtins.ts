@@ -1,7 +1,6 @@
 // The built-in kinds of this server: those that Outrigger's client, kubectl, the sample controllers and the controllers
 // of users use. What a write fills in is in builtin-defaults.ts, and what it refuses in apiserver/checks.
 import { checkContent } from '../checks/check-content.ts';
-import { checkLoadBalancer } from '../checks/network-rules.ts';
 import { checkPodUpdate } from '../checks/pod-update.ts';
 import { isApiObject } from '../object.ts';
 import type { BuiltinSchemas } from '../schema/builtins.ts';
@@ -16,24 +15,24 @@ import { createServiceSpec } from './service-defaults.ts';
 /**
  * The groups, and the kinds of each: kind, plural, short names, and words. `cluster`: without a namespace. `all`: of
  * this category. `status`, `scale`: has the subresource. `spec`, `annotations`, `content`: what raises its generation.
- * `deleted`: a DELETE returns the object. `versioned`: a PUT has a resourceVersion. `segment`: a name is any segment of
- * a path. The annotations of a Deployment are copied to its ReplicaSets. No change raises the generation of a
- * PriorityClass.
+ * `deleted`: a DELETE returns the object. `versioned`: a PUT has a resourceVersion. `upsert`: a PUT creates an object that
+ * does not exist. `segment`: a name is any segment of a path. The annotations of a Deployment are copied to its
+ * ReplicaSets. No change raises the generation of a PriorityClass.
  */
 const kinds = `
 io.k8s.api.core.v1
   Namespace namespaces ns cluster status deleted
   ConfigMap configmaps cm
   Secret secrets -
-  Service services svc all status deleted
+  Service services svc all status deleted upsert
   ServiceAccount serviceaccounts sa deleted
-  Event events ev
+  Event events ev upsert
   Pod pods po all status spec deleted
   PersistentVolumeClaim persistentvolumeclaims pvc status deleted
   PersistentVolume persistentvolumes pv cluster status deleted
   Node nodes no cluster status
   ResourceQuota resourcequotas quota status deleted
-  LimitRange limitranges limits
+  LimitRange limitranges limits upsert
 io.k8s.api.apps.v1 apps
   Deployment deployments deploy all status scale annotations
   ReplicaSet replicasets rs all status scale spec
@@ -42,14 +41,14 @@ io.k8s.api.apps.v1 apps
 io.k8s.api.discovery.v1 discovery.k8s.io
   EndpointSlice endpointslices - content
 io.k8s.api.events.v1 events.k8s.io
-  Event events ev
+  Event events ev upsert
 io.k8s.api.coordination.v1 coordination.k8s.io
-  Lease leases - versioned
+  Lease leases - versioned upsert
 io.k8s.api.rbac.v1 rbac.authorization.k8s.io
-  Role roles - segment
-  ClusterRole clusterroles - segment cluster
-  RoleBinding rolebindings - segment
-  ClusterRoleBinding clusterrolebindings - segment cluster
+  Role roles - segment upsert
+  ClusterRole clusterroles - segment cluster upsert
+  RoleBinding rolebindings - segment upsert
+  ClusterRoleBinding clusterrolebindings - segment cluster upsert
 io.k8s.api.admissionregistration.v1 admissionregistration.k8s.io
   ValidatingAdmissionPolicy validatingadmissionpolicies - cluster status spec versioned
   ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings - cluster spec versioned
@@ -85,9 +84,7 @@ const further: Readonly<Record<string, Partial<ApiResource>>> = {
   Service: {
     nameError: namespaceNameError,
     selectable: ['spec.clusterIP', 'spec.type'],
-    checkStatus: checkLoadBalancer,
   },
-  Ingress: { checkStatus: checkLoadBalancer },
   Deployment: { statusKeeps: ['labels'] },
   ValidatingAdmissionPolicy: { statusKeeps: 'all' },
   Pod: {
@@ -131,7 +128,7 @@ const scale = {
 
 /** Returns the built-in kinds. */
 export function builtinResources(schemas: BuiltinSchemas): ApiResource[] {
-  const ofServer = { ...prepares, Service: inSpec(createServiceSpec(), { loadBalancer: {} }) };
+  const ofServer = { ...prepares, Service: inSpec(createServiceSpec()) };
   let [prefix = '', group = '', version = 'v1']: string[] = [];
   return kinds
     .trim()
@@ -189,6 +186,7 @@ function resourceOf(
     columns: builtinColumns[kind] ?? plainColumns,
     selectable: [],
     needsVersion: has('versioned'),
+    putCreates: has('upsert'),
     returnsDeleted: has('deleted'),
     ...(has('segment') ? { nameError: pathSegmentError } : {}),
     ...more,
@@ -202,8 +200,9 @@ function resourceOf(
       return prepare?.(complete, old) ?? complete;
     },
     check: (object, old) => [
-      ...checkContent(object, old, schemas.resolved(schemaName)),
+      ...checkContent(object, old, schemas.resolved(schemaName), 'content'),
       ...(more.check?.(object, old) ?? []),
     ],
+    checkStatus: (object, old) => checkContent(object, old, schemas.resolved(schemaName), 'status'),
   };
 }

@@ -44,6 +44,7 @@ export function customResources(definition: ApiObject, objectMeta: Schema): ApiR
           getString(field, 'jsonPath').replace(/^\./, ''),
         ),
         needsVersion: true,
+        putCreates: false,
         ...(version.deprecated === true ? { deprecation: deprecationOf(version, spec) } : {}),
       };
     });

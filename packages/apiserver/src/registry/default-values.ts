@@ -83,7 +83,34 @@ const nodeRanges: Default = ({ podCIDR }, given) => {
 
 const roleGroup = 'rbac.authorization.k8s.io';
 
+const kindsWithStatus = [
+  ...['Namespace', 'Service', 'PersistentVolume', 'Node', 'ResourceQuota', 'Deployment', 'ReplicaSet', 'StatefulSet'],
+  ...['DaemonSet', 'Job', 'CronJob', 'Ingress', 'HorizontalPodAutoscaler', 'PodDisruptionBudget'],
+  'ValidatingAdmissionPolicy',
+];
+
 const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
+  // The status of a kind, with the fields that are not omitted if they are empty.
+  ...Object.fromEntries(kindsWithStatus.map((kind) => [kind, { status: {} }])),
+  NamespaceStatus: { phase: 'Active' },
+  ServiceStatus: { loadBalancer: {} },
+  LoadBalancerIngress: { ipMode: ({ ip }, given) => given ?? (ip ? 'VIP' : undefined) },
+  IngressStatus: { loadBalancer: {} },
+  PersistentVolumeClaimStatus: { phase: 'Pending' },
+  PersistentVolumeStatus: { phase: 'Pending' },
+  ReplicaSetStatus: { replicas: 0 },
+  StatefulSetStatus: { replicas: 0, availableReplicas: 0 },
+  DaemonSetStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+  HorizontalPodAutoscalerStatus: { desiredReplicas: 0, currentMetrics: null },
+  PodDisruptionBudgetStatus: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
+  NodeStatus: { daemonEndpoints: {}, nodeInfo: {} },
+  NodeDaemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+  NodeSystemInfo: Object.fromEntries(
+    [
+      ...['machineID', 'systemUUID', 'bootID', 'kernelVersion', 'osImage', 'containerRuntimeVersion'],
+      ...['kubeletVersion', 'kubeProxyVersion', 'operatingSystem', 'architecture'],
+    ].map((field) => [field, '']),
+  ),
   PodTemplateSpec: { metadata: {}, spec: {} },
   RoleBinding: { roleRef: {} },
   ClusterRoleBinding: { roleRef: {} },
@@ -126,7 +153,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
   DeploymentStrategy: rollingUpdate,
   RollingUpdateDeployment: { maxUnavailable: ifAbsent('25%'), maxSurge: ifAbsent('25%') },
   ReplicaSetSpec: { replicas: 1, template: {} },
-  PersistentVolumeClaim: { spec: {} },
+  PersistentVolumeClaim: { spec: {}, status: {} },
   // A volume without a source is an empty directory.
   Volume: {
     emptyDir: (volume, given) => given ?? (Object.keys(volume).every((field) => field === 'name') ? {} : undefined),
@@ -144,7 +171,6 @@ const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
         : getList({ given }, 'given').map((claim) => ({
             apiVersion: 'v1',
             kind: 'PersistentVolumeClaim',
-            status: { phase: 'Pending' },
             ...getMap(claim),
           })),
   },

@@ -27,7 +27,7 @@ export function prepareDefinition(object: ApiObject, old: ApiObject | undefined)
     ];
     return { ...complete, status: { conditions, acceptedNames: names, storedVersions: [storageVersion(spec)] } };
   }
-  const status = getMap(old, 'status');
+  const status = getMap(object, 'status');
   const stored = getList(status, 'storedVersions');
   const storedVersions = stored.includes(storageVersion(spec)) ? stored : [...stored, storageVersion(spec)];
   return { ...complete, status: { ...status, acceptedNames: names, storedVersions } };

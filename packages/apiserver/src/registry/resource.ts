@@ -62,6 +62,8 @@ export type ApiResource = {
   nameError?(name: string): string | undefined;
   /** Whether a PUT must have a resourceVersion. */
   readonly needsVersion: boolean;
+  /** Whether a PUT creates an object that does not exist (AllowCreateOnUpdate). */
+  readonly putCreates: boolean;
   /** The warning of every response, for a deprecated version. */
   readonly deprecation?: string;
   /** Whether the response to a DELETE is the object instead of a Status. */

@@ -1,6 +1,6 @@
 // Converts JSON to CEL values by its schema: numbers of an `integer` become ints, those of a `number` doubles, and
 // times become timestamps. Field names that are no CEL identifiers are escaped as in kube-apiserver.
-import { type CelInput, celEnv, isCelError, parse, plan } from '@bufbuild/cel';
+import { type CelInput, type CelList, celEnv, celList, isCelError, parse, plan } from '@bufbuild/cel';
 import { isList, isObject, type Json } from '../json.ts';
 import { anythingSchema, fieldSchema, type Schema } from './schema.ts';
 
@@ -18,12 +18,20 @@ const symbols: readonly (readonly [string, string])[] = [
   ['/', '__slash__'],
 ];
 
+/** The lists whose order does not count, and the keys of their items: none for a set. */
+export const unordered: WeakMap<CelList, readonly string[]> = new WeakMap();
+
 const timestampOf = plan(celEnv(), parse('timestamp(text)'));
 const durationOf = plan(celEnv(), parse('duration(text)'));
 
 /** Returns a value as CEL input. */
 export function toCel(value: Json, schema: Schema): CelInput {
-  if (isList(value)) return value.map((item) => toCel(item, schema.items ?? anythingSchema));
+  if (isList(value)) {
+    const list = celList(value.map((item) => toCel(item, schema.items ?? anythingSchema)));
+    const { 'x-kubernetes-list-type': type = 'atomic', 'x-kubernetes-list-map-keys': keys = [] } = schema;
+    if (type !== 'atomic') unordered.set(list, keys.map(escapeField));
+    return list;
+  }
   if (isObject(value)) {
     return new Map(
       Object.entries(value).map(([field, content]) => {

@@ -119,14 +119,18 @@ function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
   }
 }
 
+/** A time as Go reads it: unlike that of a schema's format, in upper case. */
+const goTime = /^([\d-]{10}T[\d:]{8})([.,]\d+)?(Z|[+-]\d\d:\d\d)$/;
+
 /**
  * Reads a time as it is stored: in UTC, and in whole seconds, or as that of a Lease with exactly six digits
  * (RFC3339Micro).
  */
 function time(text: string, { typeName }: Schema): string {
   const isMicro = typeName === 'MicroTime';
-  const [, seconds = '', fraction = '', zone = ''] = /^(.{19})(\.\d+)?(.*)$/.exec(text) ?? [];
-  if (violatesFormat(text, 'date-time') || (isMicro && !/^\.\d{6}$/.test(fraction))) {
+  const [, seconds = '', fraction = '', zone = ''] = goTime.exec(text) ?? [];
+  const isTime = !violatesFormat(text, 'date-time') && !Number.isNaN(Date.parse(`${seconds}${zone}`));
+  if (!isTime || (isMicro && !/^\.\d{6}$/.test(fraction))) {
     throw new DecodeError(
       `parsing time ${JSON.stringify(text)} as "2006-01-02T15:04:05Z07:00": cannot parse ` +
         `${JSON.stringify(text)} as "2006"`,

@@ -2,8 +2,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 const uuidPattern = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
-/** JavaScript parses 24:00 as 00:00 of the next day, Go rejects it. */
-const dateTimePattern = /^\d{4}-\d\d-\d\d[Tt]([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+/** As strfmt has it: the offset and what is before the fraction can be anything. */
+const dateTimePattern = /^\d{4}-\d\d-\d\dt([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.\d+)?(z|[+-]\d\d:\d\d)(t.*)?$/i;
 const durationPattern = /^[+-]?(\d+(\.\d*)?(ns|us|µs|ms|s|m|h|d|w)\s*)+$/;
 
 /** One label with at most one hyphen, its second character; or several labels, the last one of letters alone. */
@@ -15,8 +15,8 @@ const hostnamePattern = new RegExp(
 );
 
 const formatChecks: Readonly<Record<string, (text: string) => boolean>> = {
-  'date-time': (text) => dateTimePattern.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text),
-  datetime: (text) => dateTimePattern.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text),
+  'date-time': isDateTime,
+  datetime: isDateTime,
   date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && isDay(text),
   duration: (text) => durationPattern.test(text) || text === '0',
   uri: (text) => URL.canParse(text) || (text.startsWith('/') && URL.canParse(text, 'http://host')),
@@ -37,6 +37,10 @@ const formatChecks: Readonly<Record<string, (text: string) => boolean>> = {
 export function violatesFormat(text: string, format: string | undefined): boolean {
   const isValid = format === undefined ? undefined : formatChecks[format];
   return isValid !== undefined && !isValid(text);
+}
+
+function isDateTime(text: string): boolean {
+  return dateTimePattern.test(text) && isDay(text);
 }
 
 /** Returns whether a date exists. JavaScript parses 30 February as 2 March, Go rejects it. */

@@ -9,15 +9,9 @@ import { type ApiObject, isApiObject, type Metadata, withMetadata } from '../obj
 import { type ApiResource, apiVersionOf, collectionSubject } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
 import { badRequest, conflict, invalidOptions, notFound, StatusError, statusCause } from '../status-error.ts';
-import { createObject } from './create.ts';
+import { createObject, type WriteOutcome } from './create.ts';
 import { pathMatches, readObject } from './read-object.ts';
 import { updateObject } from './update.ts';
-
-/** The result of an apply. */
-export type ApplyOutcome = {
-  readonly object: ApiObject;
-  readonly created: boolean;
-};
 
 /** Applies a configuration in YAML or JSON. Creates the object if it does not exist. */
 export function serverSideApply(
@@ -27,7 +21,7 @@ export function serverSideApply(
   text: string,
   force: boolean,
   options: WriteOptions,
-): ApplyOutcome {
+): WriteOutcome {
   const { resource } = target;
   const config = readConfig(text, target, subresource);
   requireTyped(config, target);

@@ -55,11 +55,14 @@ export function startCollector(state: ServerState): () => void {
   const removeFinalizer = (item: StoredObject, object: ApiObject, finalizer: string): void => {
     put(item, withoutFinalizer(object, finalizer));
   };
-  const removeOwners = (item: StoredObject, isRemoved: (owner: StoredOwnerReference) => boolean): void => {
+  const changeOwners = (
+    item: StoredObject,
+    change: (owner: StoredOwnerReference) => StoredOwnerReference | undefined,
+  ): void => {
     const live = current(item);
     if (live === undefined) return;
-    const remaining = (live.metadata.ownerReferences ?? []).filter((owner) => !isRemoved(owner));
-    put(item, withMetadata(live, { ownerReferences: remaining.length === 0 ? undefined : remaining }));
+    const owners = (live.metadata.ownerReferences ?? []).map(change).filter((owner) => owner !== undefined);
+    put(item, withMetadata(live, { ownerReferences: owners.length === 0 ? undefined : owners }));
   };
   const kinds = new Map<string, ApiResource>();
   const resourceOf = ({ apiVersion, kind }: StoredOwnerReference): ApiResource | undefined => {
@@ -82,8 +85,7 @@ export function startCollector(state: ServerState): () => void {
     const place = resource.namespaced ? (namespace ?? '') : '';
     const found = store.get(collectionOf(resource), { namespace: place, name: owner.name });
     if (found === undefined || found.metadata.uid !== owner.uid) return 'gone';
-    const { deletionTimestamp, finalizers = [] } = found.metadata;
-    return deletionTimestamp !== undefined && finalizers.includes(foregroundFinalizer) ? 'waiting' : 'kept';
+    return isWaiting({ object: found }) ? 'waiting' : 'kept';
   };
   const dependentsOf = (uid: string): StoredObject[] => [...(dependents.get(uid)?.values() ?? [])];
 
@@ -99,15 +101,23 @@ export function startCollector(state: ServerState): () => void {
       const states = owners.map((owner) => stateOf(live, owner));
       if (states.includes('unknown')) return;
       if (!states.includes('kept')) {
-        const foreground = states.includes('waiting') && dependentsOf(uid).length > 0;
-        remove(item, foreground ? { ...backgroundDelete, propagation: 'Foreground' } : backgroundDelete);
+        const below = dependentsOf(uid);
+        const foreground = states.includes('waiting') && below.length > 0;
+        // The owners of a circle would wait for each other.
+        if (foreground && below.some(isWaiting))
+          changeOwners(item, (owner) => (owner.blockOwnerDeletion ? { ...owner, blockOwnerDeletion: false } : owner));
+        const isForeground = foreground || finalizers.includes(foregroundFinalizer);
+        const ownPolicy = isForeground ? 'Foreground' : 'Background';
+        const propagation = !foreground && finalizers.includes(orphanFinalizer) ? 'Orphan' : ownPolicy;
+        remove(item, { ...backgroundDelete, propagation });
       } else if (states.some((state) => state !== 'kept')) {
-        removeOwners(item, (owner) => stateOf(live, owner) !== 'kept');
+        changeOwners(item, (owner) => (stateOf(live, owner) === 'kept' ? owner : undefined));
       }
     }
     if (deletionTimestamp === undefined) return;
     if (finalizers.includes(orphanFinalizer)) {
-      for (const dependent of dependentsOf(uid)) removeOwners(dependent, (owner) => owner.uid === uid);
+      for (const dependent of dependentsOf(uid))
+        changeOwners(dependent, (owner) => (owner.uid === uid ? undefined : owner));
       removeFinalizer(item, live, orphanFinalizer);
     } else if (finalizers.includes(foregroundFinalizer)) {
       const blocking = dependentsOf(uid).filter(({ object }) =>
@@ -189,6 +199,12 @@ export function startCollector(state: ServerState): () => void {
     unsubscribe();
     if (timer !== undefined) clearImmediate(timer);
   };
+}
+
+/** Returns whether an object is deleted after its dependents. */
+function isWaiting({ object }: Pick<StoredObject, 'object'>): boolean {
+  const { deletionTimestamp, finalizers = [] } = object.metadata;
+  return deletionTimestamp !== undefined && finalizers.includes(foregroundFinalizer);
 }
 
 function collectionDefinedBy({ metadata }: ApiObject): string {

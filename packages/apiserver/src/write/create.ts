@@ -13,6 +13,12 @@ import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
 import { putObject } from './put-object.ts';
 
+/** The object of a write that may have created it. */
+export type WriteOutcome = {
+  readonly object: ApiObject;
+  readonly created: boolean;
+};
+
 const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
 /** Longer prefixes are cut, so that a generated name is a DNS label (storage/names). */

@@ -7,6 +7,7 @@ import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
 import {
   type ApiResource,
   apiVersionOf,
+  asStored,
   collectionOf,
   collectionSubject,
   convertToVersion,
@@ -22,6 +23,7 @@ import {
 import { conflict, invalid, notFound, statusCause } from '../status-error.ts';
 import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
+import { createObject, type WriteOutcome } from './create.ts';
 import { putObject } from './put-object.ts';
 
 /**
@@ -36,6 +38,24 @@ export type ObjectUpdate = {
   /** What admission policies see of an object: its Scale, if that is written. */
   readonly seen?: (object: ApiObject) => JsonObject;
 };
+
+/** Replaces an object by a PUT, which creates one of some kinds: the version that it names does not count then. */
+export function replaceObject(
+  state: ServerState,
+  target: ObjectTarget,
+  subresource: string,
+  object: ApiObject,
+  options: WriteOptions,
+): WriteOutcome {
+  const { resource } = target;
+  if (!resource.putCreates || subresource !== '' || findObject(state, target) !== undefined) {
+    const change = () => ({ object, replaces: true });
+    return { object: updateObject(state, target, subresource, change, options), created: false };
+  }
+  requireUid(object, { metadata: { name: target.name, uid: '' } }, resource);
+  const unversioned = withMetadata(object, { resourceVersion: undefined });
+  return { object: createObject(state, unversioned, resource, options), created: true };
+}
 
 /** Updates an object and returns the result. Throws StatusErrors: 404, 409 for a stale version, 422, 500 (size). */
 export function updateObject(
@@ -53,9 +73,8 @@ export function updateObject(
   const { object } = update;
   if (update.replaces === true) requireUid(object, live, resource);
   requireVersion(object, live, resource);
-  const restored =
-    subresource === 'status' ? statusOnly(object, live, resource) : withLiveStatus(object, live, resource);
-  const prepared = subresource === 'status' ? restored : (resource.prepare?.(restored, live) ?? restored);
+  const restored = withLive(object, live, resource, subresource);
+  const prepared = resource.prepare?.(restored, live) ?? restored;
   const entries =
     update.entries ??
     managedFieldsOfUpdate(object, live, prepared, resource, subresource, options, timestamp(state.now()));
@@ -65,7 +84,11 @@ export function updateObject(
   const { seen = (one) => one } = update;
   const review = { ...target, subresource, object: seen(owned), oldObject: seen(live) };
   admit(state, { operation: 'UPDATE', ...review }, options);
-  if (isSame) return live;
+  if (isSame) {
+    // Stored anew if the kind is stored in another version now, or by another schema.
+    const isStored = options.dryRun || sameJson(asStored(live, resource), stored);
+    return isStored ? live : putObject(state, live, resource, { applied: true });
+  }
   if (resource.custom) for (const text of finalizerWarnings(owned, live)) options.warn(text);
   const next = withMetadata(owned, { generation: nextGeneration(owned, live, resource, subresource) });
   if (options.dryRun) return next;
@@ -79,7 +102,7 @@ export function updateObject(
   return putObject(state, next, resource, { applied: update.entries !== undefined });
 }
 
-function requireUid({ metadata }: ApiObject, live: ApiObject, resource: ApiResource): void {
+function requireUid({ metadata }: ApiObject, live: Pick<ApiObject, 'metadata'>, resource: ApiResource): void {
   const { uid = '' } = metadata;
   if (uid === '' || uid === live.metadata.uid) return;
   const reason = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`;
@@ -108,25 +131,22 @@ const serverFields = [
   'managedFields',
 ] as const;
 
-function withLiveStatus(object: ApiObject, live: ApiObject, resource: ApiResource): ApiObject {
+/** Returns the object with what a write to this path leaves as it is: the status, or all else and some metadata. */
+function withLive(object: ApiObject, live: ApiObject, resource: ApiResource, subresource: string): ApiObject {
+  const { status, statusKeeps } = resource;
   const restored: Record<string, Json | undefined> = { uid: object.metadata.uid ?? live.metadata.uid };
   for (const field of serverFields) restored[field] = live.metadata[field];
   // Validation refuses a client's deletionTimestamp. One that is missing is filled in.
   restored.deletionTimestamp ??= object.metadata.deletionTimestamp || undefined;
-  const next = withMetadata(object, restored);
-  if (!resource.status) return next;
-  const kept = withField(next, 'status', live.status);
-  return isApiObject(kept) ? kept : next;
-}
-
-/** Returns the live object with the new status, and with the metadata that a write to /status changes. */
-function statusOnly(object: ApiObject, live: ApiObject, resource: ApiResource): ApiObject {
-  const { statusKeeps } = resource;
-  const written = statusKeeps === 'all' ? live : withLiveStatus(object, live, resource);
-  const kept = statusKeeps === 'all' ? [] : statusKeeps.map((field) => [field, live.metadata[field]]);
-  const { metadata } = withMetadata(written, Object.fromEntries(kept));
-  const next = withField({ ...live, metadata }, 'status', object.status);
-  return isApiObject(next) ? next : live;
+  const isStatus = subresource === 'status';
+  if (isStatus && statusKeeps !== 'all') for (const field of statusKeeps) restored[field] = live.metadata[field];
+  const written = withMetadata(object, restored);
+  const { metadata } = isStatus && statusKeeps === 'all' ? live : written;
+  if (!isStatus && !status) return written;
+  const next = isStatus
+    ? withField({ ...live, metadata }, 'status', object.status)
+    : withField(written, 'status', live.status);
+  return isApiObject(next) ? next : written;
 }
 
 function managedFieldsOfUpdate(
