@@ -107,6 +107,20 @@ it('a replacement without a change keeps the version', async () => {
   expect(again.body.metadata?.resourceVersion).toBe(body.metadata?.resourceVersion);
 });
 
+it('a version that is no number is an error of the server in an update, and does not count in a create', async () => {
+  const { ns, main, made } = await createGadget();
+  const metadata = { ...made.metadata, resourceVersion: 'x' };
+  const message = 'strconv.ParseUint: parsing "x": invalid syntax';
+  expect((await wire.put(main, { ...made, metadata })).body).toMatchObject({ code: 500, message });
+  for (const resourceVersion of ['x', '0']) {
+    const two = gadget(`two-${resourceVersion}`, { size: 1 }, { resourceVersion });
+    expect((await wire.post(gadgets(ns), two)).status).toBe(201);
+  }
+  const three = gadget('three', { size: 1 }, { resourceVersion: '7' });
+  expect((await wire.post(gadgets(ns), three, { dryRun: 'All' })).status).toBe(201);
+  expect((await wire.post(gadgets(ns), three)).status).toBe(500);
+});
+
 it('a change outside metadata raises the generation of a kind without status subresource', async () => {
   const made = await wire.post(plinths(), plinth(`p-${crypto.randomUUID()}`, { status: { seen: 1 } }));
   const path = plinths(made.body.metadata?.name);

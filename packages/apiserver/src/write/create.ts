@@ -58,7 +58,8 @@ export function createObject(
   if (resource.custom) for (const text of finalizerWarnings(prepared, undefined)) options.warn(text);
   const { name = '', namespace = '' } = prepared.metadata;
   admit(state, { operation: 'CREATE', resource, subresource: '', name, namespace, object: prepared }, options);
-  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
+  // Neither a dry run nor the storage minds a version that is no number (etcd3/store.go).
+  if (!options.dryRun && Number(metadata.resourceVersion) > 0) {
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
   }
   const existing = findObject(state, { resource, namespace, name });

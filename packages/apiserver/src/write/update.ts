@@ -20,7 +20,7 @@ import {
   timestamp,
   type WriteOptions,
 } from '../server-state.ts';
-import { conflict, invalid, notFound, statusCause } from '../status-error.ts';
+import { conflict, invalid, notFound, StatusError, statusCause } from '../status-error.ts';
 import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
 import { createObject, type WriteOutcome } from './create.ts';
@@ -116,6 +116,10 @@ function requireVersion({ metadata }: ApiObject, live: ApiObject, resource: ApiR
     if (!resource.needsVersion) return;
     const missing = statusCause.invalid('metadata.resourceVersion', '0', 'must be specified for an update');
     throw invalid(collectionSubject(resource), name, [missing]);
+  }
+  if (!/^\d+$/.test(resourceVersion)) {
+    const reason = `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`;
+    throw new StatusError(500, '', reason);
   }
   if (resourceVersion !== live.metadata.resourceVersion) throw conflict(collectionSubject(resource), name);
 }
