@@ -1,4 +1,5 @@
-// What a write fills in for built-in kinds besides the defaults of their types: values that are computed. default-values.ts has the defaults of types, service-defaults.ts those of Services.
+// What a write fills in for built-in kinds besides the defaults of their types: values that are computed.
+// default-values.ts has the defaults of types, service-defaults.ts those of Services.
 import { jobLabels } from '../checks/job-rules.ts';
 import { getList, getMap, isList, type JsonObject, mapObjects, omitFields } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';

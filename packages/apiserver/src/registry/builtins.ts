@@ -15,8 +15,8 @@ import { createServiceSpec } from './service-defaults.ts';
 /**
  * The groups, and the kinds of each: kind, plural, short names, and words. `cluster`: without a namespace. `all`: of
  * this category. `status`, `scale`: has the subresource. `spec`, `annotations`, `content`: what raises its generation.
- * `deleted`: a DELETE returns the object. `versioned`: a PUT has a resourceVersion. `upsert`: a PUT creates an object that
- * does not exist. `segment`: a name is any segment of a path. The annotations of a Deployment are copied to its
+ * `deleted`: a DELETE returns the object. `versioned`: a PUT has a resourceVersion. `upsert`: a PUT creates an object
+ * that does not exist. `segment`: a name is any segment of a path. The annotations of a Deployment are copied to its
  * ReplicaSets. No change raises the generation of a PriorityClass.
  */
 const kinds = `
