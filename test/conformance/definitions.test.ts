@@ -98,18 +98,23 @@ it('a deletion of a definition deletes its objects, and the kind is no longer se
   await expect.poll(async () => (await wire.get(`/apis/${gadgetGroup}/v1/${plural}`)).status, servedWithin).toBe(404);
 });
 
-it('a changed schema of a definition applies its defaults to stored objects on read', async () => {
+it('a changed schema of a definition applies its defaults, also empty ones but not null, to stored objects on read', async () => {
   const plural = pluralOf();
   const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
   await established(plural);
   await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, objectOf(plural));
-  const properties = { size: { type: 'integer', default: 7 } };
+  const properties = {
+    size: { type: 'integer', default: 7 },
+    ...{ list: { type: 'array', items: text, default: [] }, map: { type: 'object', default: {} } },
+    none: { ...text, nullable: true, default: null },
+  };
   const changed = await wire.apply(path, 'conformance', definition(plural, { type: 'object', properties }), {
     force: true,
   });
   expect(changed.body.metadata?.generation).toBe(2);
   const read = async () => JSON.parse((await wire.get(`/apis/${gadgetGroup}/v1/${plural}/one`)).text);
-  await expect.poll(read, servedWithin).toMatchObject({ size: 7 });
+  await expect.poll(read, servedWithin).toMatchObject({ size: 7, list: [], map: {} });
+  expect(await read()).not.toHaveProperty('none');
   await wire.remove(path);
 });
 

@@ -24,6 +24,7 @@ describe('structuralSchema', () => {
     ],
     ['a format of 32 bits', z.int().min(0).max(64), { type: 'integer', format: 'int32', minimum: 0, maximum: 64 }],
     ['a default', z.number().default(3), { type: 'number', default: 3 }],
+    ['a null as a default, which is none', z.string().nullable().default(null), { type: 'string', nullable: true }],
     ['the format of a URL', z.url(), { type: 'string', format: 'uri', pattern: '^[A-Za-z][A-Za-z0-9+.-]*:' }],
     ['a description', z.string().describe('what'), { type: 'string', description: 'what' }],
   ])('structuralSchema has %s', (_, schema, expected) => {

@@ -60,7 +60,8 @@ function structural(source: JsonObject, path: string): JsonObject {
   const { type, properties, items, additionalProperties } = source;
   const preserves = source[preserveKey] === true || isOpen(source);
   return defined({
-    ...Object.fromEntries(kept.map((name) => [name, source[name]])),
+    // The API server drops a null, such as a default: a tool that compares the files would see a difference for ever.
+    ...Object.fromEntries(kept.map((name) => [name, source[name] ?? undefined])),
     ...(type === 'integer' || type === 'number' ? numberOf(source, path) : {}),
     ...(type === 'integer' ? integerOf(source) : {}),
     ...(type === 'string' ? stringOf(source, path) : {}),

@@ -72,10 +72,14 @@ function isMapOfTexts({ properties = {}, additionalProperties }: Schema, field: 
   return (type === 'string' && format !== 'date-time') || format === 'quantity';
 }
 
-/** Returns whether Go omits a value (omitempty): an empty list or map, but not an empty struct. */
+/**
+ * Returns whether Go omits a value (omitempty): an empty list or map, but not an empty struct, nor any JSON, such as
+ * the default `[]` of a field of a CRD.
+ */
 function isOmittedWhenEmpty(value: Json, schema: Schema): boolean {
   // Kubernetes tells no policies from absent ones, and refuses them.
-  if (isList(value)) return value.length === 0 && schema.items?.typeName !== 'HPAScalingPolicy';
+  const isOmitted = schema.type === 'array' && schema.items?.typeName !== 'HPAScalingPolicy';
+  if (isList(value)) return isOmitted && value.length === 0;
   return isObject(value) && schema.additionalProperties !== undefined && Object.keys(value).length === 0;
 }
 

@@ -78,7 +78,8 @@ export function fillDefaults(value: Json, schema: Schema): Json {
   if (!isObject(value)) return value;
   const filled: Record<string, Json> = { ...value };
   for (const [field, below] of Object.entries(schema.properties ?? {})) {
-    if (below.default === undefined) continue;
+    // A null is no default (a pointer of Go).
+    if (below.default === undefined || below.default === null) continue;
     const content = ownField(filled, field);
     if (content === undefined || (content === null && below.nullable !== true)) setField(filled, field, below.default);
   }
