@@ -30,6 +30,7 @@ it('a new version is served when it is available, and a version that is taken ba
       observedGeneration: generation,
       replicas: 2,
       updatedReplicas: 2,
+      readyReplicas: 2,
       availableReplicas: 2,
       conditions,
     };
