@@ -16,6 +16,8 @@ export type Account = {
   queueUrlPrefix?: string;
   /** The variable LOG_LEVEL of the functions. Default INFO. */
   logLevel?: string;
+  /** The description of the functions. */
+  description?: string | undefined;
   /** The timeout of the functions. Absent: it is not known. */
   timeoutSeconds?: number | 'denied';
   /** What a function has in its configuration, and its recursion setting, by name; null if there is no such function. */
@@ -134,7 +136,7 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
   if (path === '2024-08-31') return [200, { RecursiveLoop: 'Allow', ...own }];
   if (path !== undefined && own !== undefined) return [200, own];
   if (url.startsWith('/2015-03-31/functions/'))
-    return [200, { Environment: { Variables }, Timeout: account.timeoutSeconds }];
+    return [200, { Environment: { Variables }, Timeout: account.timeoutSeconds, Description: account.description }];
   const { Name, Path } = byName.parse(await json(request));
   const parameters = Object.entries(account.parameters).map(([name, Value]) => ({ Name: name, Value }));
   if (Path !== undefined) return [200, { Parameters: parameters }];

@@ -114,6 +114,7 @@ async function stageConsole() {
       return text === '' ? [] : [{ text, at: Date.now() }];
     },
     readHidden: async () => undefined,
+    readVersion: async () => undefined,
     throttlesOf: async (names) => new Map(names.map((name) => [name, refusedOf(name)])),
     linesBetween: async () => [],
     countsOf: never,

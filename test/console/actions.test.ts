@@ -28,7 +28,7 @@ let client: KubeClient;
 let queues: TestQueues;
 const actionsWith = (changes: Partial<ActionDeps> = {}) => {
   const { sqs, urlPrefix } = queues;
-  return createActions([foo], { sqs, urlPrefix, clientOf: () => client, ...operator, ...changes });
+  return createActions([foo], { sqs, urlPrefix, at: '', clientOf: () => client, ...operator, ...changes });
 };
 
 beforeAll(async () => {

@@ -49,7 +49,7 @@ function putTank(source: Source, id: string, { state, text, days, isReachable }:
 
 /** A stage with four clusters: one is paused, and one cannot be reached. */
 export function stagePicture(): Source {
-  const source = createFakeSource({ mode: 'stage', name: 'prod' });
+  const source = createFakeSource({ mode: 'stage', name: 'prod', command: 'outrigger console --stage prod' });
   const now = Date.now();
   const up = healthOf('working', 'last seen 4 s ago');
   const clusters = ['prod-eu', 'prod-us', 'edge-lisbon', 'lab'];

@@ -52,6 +52,7 @@ it('a past that cannot be read is noted with its object, read again, and the not
     newLines: async () => [],
     throttlesOf: async () => new Map(),
     readHidden: async () => undefined,
+    readVersion: async () => '1.4.0 (3fa9c1d)',
     linesBetween: async (_, { from, to }) => {
       if (fails) throw new Error('AccessDeniedException');
       return at >= from && at <= to ? [{ text: JSON.stringify(line), at }] : [];

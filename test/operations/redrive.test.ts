@@ -53,6 +53,7 @@ async function controllerWith(
       browser: createQueueBrowser(sqs, queues.urlPrefix, deadLetters, { waitSeconds: 0, ...browserOptions }),
       send: createSend(sqs, queues.urlPrefix, noWait),
       now,
+      at: '',
     };
     const results: RedriveResult[] = [];
     for await (const one of redrive(deps, { matches, dryRun, signal })) results.push(one);

@@ -48,7 +48,10 @@ export async function serviceFolder(project = 'outrigger'): Promise<ServiceFolde
   const plugin = path.join(source, 'packages/cli/src/serverless/plugin.ts');
   await writeFile(path.join(folder, 'plugin.mjs'), `export { default } from ${JSON.stringify(plugin)};\n`);
   await writeFile(serverless, own);
-  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module', outrigger: { project } }));
+  await writeFile(
+    path.join(folder, 'package.json'),
+    JSON.stringify({ type: 'module', version: '1.4.0', outrigger: { project } }),
+  );
   await mkdir(path.join(folder, 'src/controllers'), { recursive: true });
   const setModule = async (file: string, name: string) => {
     const text = `export { ${name} as registry } from ${JSON.stringify(file)};\n`;

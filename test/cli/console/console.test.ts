@@ -3,6 +3,7 @@
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { startApiServer } from '@outrigger/apiserver';
 import { consoleCommand } from '@outrigger/cli/commands/console/console';
+import { statusCommand } from '@outrigger/cli/commands/status/status';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as z from 'zod';
@@ -22,7 +23,8 @@ const pastSchema = z.object({
   functions: z.array(z.looseObject({ name: z.string() })),
   notes: z.array(z.string()),
 });
-const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
+const version = '1.4.0 (3fa9c1d)';
+const account: Account = { mappings: [], unreserved: 1000, parameters: {}, description: `version ${version}` };
 const folder = useFolder({ shared: true });
 const parts = new AsyncDisposableStack();
 let queues: TestQueues;
@@ -95,6 +97,7 @@ it('the console of a stage shows its clusters and the past of an object, and eac
     const shown = await streamed('"name":"gone","health":{"state":"decommissioning"');
     expect(shown).toMatch(/"name":"held","health":\{[^}]*\},"paused":true/);
     expect(shown).toContain('access missing, unknown or of the wrong type');
+    await streamed(`"version":"${version}"`);
 
     expect(await act({ type: 'reconcile', id })).not.toContain('error');
     const [sent] = await queues.drain('outrigger-dev-foo.fifo');
@@ -109,13 +112,14 @@ it('the console of a stage shows its clusters and the past of an object, and eac
     expect(await folder.json('clusters.json')).toMatchObject({ lab: { paused: true } });
     expect(await act({ type: 'pause-cluster', cluster: 'none' })).toContain('error');
 
-    account.functions = { foo: { LastModified: '2026-11-28T03:05:12.123+0000' } };
+    account.functions = { foo: { LastModified: '2026-11-28T03:05:12.123+0000', Description: `version ${version}` } };
     const day = `from=${new Date(timestamp - 1_000).toISOString()}&to=${new Date(Date.now() + 1_000).toISOString()}`;
     const read = pastSchema.parse(await (await get(`/api/past?${day}`)).json());
     expect(read.functions).toContainEqual({
       name: 'foo',
       timeouts: 0,
       deployedAt: Date.UTC(2026, 10, 28, 3, 5, 12, 123),
+      version,
     });
     expect(read.notes).toEqual([expect.stringMatching(/^What AWS counts .* answered 403 \(AccessDenied\)$/)]);
     expect(read.entries.map(({ type, text }) => `${type} ${text}`)).toEqual([
@@ -142,6 +146,15 @@ it('the console of a stage shows its clusters and the past of an object, and eac
     ...['true pause-cluster started', 'true pause-cluster done'],
     ...['true pause-cluster started', 'true pause-cluster failed'],
   ]);
+});
+
+it.each([
+  `version ${version}`,
+  undefined,
+])('status of a stage whose functions have the description %j names the version', async (description) => {
+  account.description = description;
+  const { out } = await runHere(statusCommand(), ['--stage', 'dev'], environment);
+  expect(out).toContain(`\ndeployed version: ${description === undefined ? 'not known' : version}\n`);
 });
 
 it('the console of a stage that does not exist prints one line', async () => {

@@ -33,7 +33,7 @@ it.each([
   ['stage', question, 'Delete 3 of tank-dlq.fifo in all clusters on stage prod?'],
   // Control T140.
 ] as const)('of a %s system an action with the question %j is sent after the reader confirmed %j', async (mode, given, title) => {
-  system.value = { mode, name: 'prod' };
+  system.value = { mode, name: 'prod', command: 'outrigger' };
   for (const confirmed of title === undefined ? [true] : [false, true]) {
     const result = perform(action, given);
     expect(asked.value?.title).toBe(title);
@@ -49,7 +49,7 @@ it('a question names the kind, the namespace and the cluster of an object', () =
 });
 
 it('the notice is the last result, or why the action failed, for six seconds', async () => {
-  system.value = { mode: 'dev', name: 'local' };
+  system.value = { mode: 'dev', name: 'local', command: 'outrigger dev' };
   await perform(action, harmless);
   expect(notice.value).toEqual({ text: 'Sent.', failed: false });
   vi.advanceTimersByTime(5_000);

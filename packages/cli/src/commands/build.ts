@@ -1,17 +1,16 @@
 // `outrigger build`: one bundle for each function and one for the watcher, in dist/. With --cloudformation also the
 // template and the packages of the functions, and with --chart a Helm chart.
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { build as bundle } from 'esbuild';
 import { UserError } from 'outrigger/internal/core/errors';
 import { clusterNames } from 'outrigger/internal/core/names';
-import * as z from 'zod';
 import { buildBundles, withLock } from '../dev/artifacts.ts';
 import { oslsProgram } from '../dev/packaged-template.ts';
 import { freshEntries } from '../project/entries.ts';
-import { controllersFolder, readProjectName, requireProject } from '../project/project.ts';
+import { controllersFolder, manifestVersion, readProjectName, requireProject } from '../project/project.ts';
 import { makeBundles, resolution } from './bundle/make-bundles.ts';
 import { chartFolder, writeChart } from './chart.ts';
 import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
@@ -68,7 +67,7 @@ async function run(flags: Flags, signal: AbortSignal): Promise<number> {
       if (chart === true)
         await writeChart(root, {
           name: clusterNames(await readProjectName(root)).watcher,
-          version: await versionOf(root),
+          version: (await manifestVersion(root)) ?? '0.0.0',
         });
     };
     const warnings = await build(root, { check: requireLoadable, pack, signal });
@@ -85,12 +84,6 @@ async function run(flags: Flags, signal: AbortSignal): Promise<number> {
     if (error instanceof Error && 'errors' in error) throw new UserError(error.message, { cause: error });
     throw error;
   }
-}
-
-/** The version of the project, which its chart has, too. */
-async function versionOf(root: string): Promise<string> {
-  const manifest: unknown = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
-  return z.object({ version: z.string().default('0.0.0') }).parse(manifest).version;
 }
 
 type BundleOptions = {

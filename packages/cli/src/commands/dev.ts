@@ -221,6 +221,7 @@ async function live(
   }: Live,
 ): Promise<void> {
   const say = (text: string) => print({ source: 'system', text });
+  const at = folder === '.outrigger' ? '' : ` --folder ${folder}`;
   const operator = await devOperator(dev, registry, { folder: path.resolve(folder), set });
   const source = devSource.attach(dev, operator, stop);
   const page = await explainListening('--console-port', consolePort, () =>
@@ -240,7 +241,7 @@ async function live(
       'everything runs. Try this in another terminal:',
       `  export KUBECONFIG=${path.relative(process.cwd(), dev.kubeconfigFile)}`,
       `  kubectl get ${kinds}`,
-      '  npx outrigger status',
+      `  npx outrigger status${at}`,
       `  the console in a browser: ${page.url}`,
       'a saved source file is built and loaded; Ctrl-C stops it',
       kubeconfig === undefined ? kept : isReal ? staysInCluster : 'Ctrl-C deletes what was created in the cluster',
@@ -279,7 +280,7 @@ export async function startResync(
 /** A deletion waits for a finalizer that nothing removes any more. */
 const staysInCluster =
   'the cluster keeps CRDs, objects, finalizers and children; --cleanup deletes them at the end, and outrigger detach ' +
-  'KIND afterwards';
+  'KIND --kubeconfig FILE afterwards';
 
 /** How long the deletions of --cleanup wait for finalizers. */
 const cleanUpMilliseconds = 60_000;

@@ -144,6 +144,7 @@ async function runRedrive(
       browser: createQueueBrowser(installation.sqs, installation.urlPrefix, queue),
       send,
       now: () => new Date(),
+      at: installation.at,
     };
     for await (const redriven of redrive(deps, { matches, dryRun, signal })) {
       counts[redriven.type] += 1;

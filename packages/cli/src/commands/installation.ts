@@ -32,12 +32,12 @@ import { readGiven } from './given-settings.ts';
 import { placeOptions } from './place.ts';
 import {
   awsAccess,
+  type Deployed,
   inRegion,
   type RegionFlag,
-  readSenderCheck,
+  readDeployed,
   readTableLocation,
   readVariables,
-  type SenderCheckState,
 } from './stage-table.ts';
 
 /** The options that choose an installation. */
@@ -71,8 +71,8 @@ export type Installation = Disposable & {
   readonly defaultCluster: string | undefined;
   /** Reads the variables that have the settings of controllers. Throws UserError. */
   readonly environment: () => Promise<Environment>;
-  /** Reads whether its functions check who sent a message; undefined if that is not known here. */
-  readonly senderCheck: () => Promise<SenderCheckState | undefined>;
+  /** Reads what is deployed; undefined if that is not known here. */
+  readonly deployed: () => Promise<Deployed | undefined>;
 };
 
 const callSeconds = 10;
@@ -125,8 +125,8 @@ export async function openInstallation(
       lambda: { maxAttempts: lambdaAttempts, ...at },
       at: placeOptions({ stage, region }),
       region,
-      senderCheck: async () =>
-        stage === undefined ? undefined : await readSenderCheck(deploymentPrefix(stage, project), at, signal),
+      deployed: async () =>
+        stage === undefined ? undefined : await readDeployed(deploymentPrefix(stage, project), at, signal),
     });
   }
   const file = path.join(folder, 'state.json');
@@ -149,7 +149,7 @@ export async function openInstallation(
     defaultCluster: localCluster,
     environment: async () => await localSettings(state),
     // Its queues give every sender the same id.
-    senderCheck: async () => 'off',
+    deployed: async () => ({ senderCheck: 'off' }),
   });
 }
 

@@ -9,6 +9,7 @@ import { resyncQueue } from 'outrigger/internal/core/names';
 import { readAwsSettings } from 'outrigger/internal/settings';
 import { partitionOf } from 'outrigger/internal/signing/partition';
 import { callWithin } from 'outrigger/internal/sqs/call';
+import { versionOf } from '../project/deployed-version.ts';
 import { disposable } from './command.ts';
 
 /** The region of a command, from its option. */
@@ -66,27 +67,35 @@ export async function readTableLocation(prefix: string, flag: RegionFlag, signal
   throw new UserError(`function ${prefix}${resyncQueue} has no variable CLUSTERS; deploy it again`);
 }
 
-/** Whether the functions check who sent a message. */
-export type SenderCheckState = 'on' | 'off';
+/** What is deployed. */
+export type Deployed = {
+  /** Whether the functions check who sent a message. */
+  readonly senderCheck: 'on' | 'off';
+  /** The version of the project; undefined if its deployment did not say it. */
+  readonly version?: string | undefined;
+};
 
-/** Reads whether the functions of a deployment check the senders of messages. Throws the client's errors. */
-export async function readSenderCheck(
-  prefix: string,
-  flag: RegionFlag,
-  signal: AbortSignal,
-): Promise<SenderCheckState> {
-  return (await readVariables(`${prefix}${resyncQueue}`, flag, signal)).SENDER_CHECK === 'on' ? 'on' : 'off';
+/** Reads what is deployed from the function that each deployment has. Throws the client's errors. */
+export async function readDeployed(prefix: string, flag: RegionFlag, signal: AbortSignal): Promise<Deployed> {
+  const { Environment, Description } = await readFunction(`${prefix}${resyncQueue}`, flag, signal);
+  return {
+    senderCheck: Environment?.Variables?.SENDER_CHECK === 'on' ? 'on' : 'off',
+    version: versionOf(Description),
+  };
 }
 
 /** Reads the environment of a function. Throws the client's errors. */
 export async function readVariables(
-  FunctionName: string,
+  name: string,
   flag: RegionFlag,
   signal: AbortSignal | undefined,
 ): Promise<Readonly<Record<string, string>>> {
+  return (await readFunction(name, flag, signal)).Environment?.Variables ?? {};
+}
+
+async function readFunction(FunctionName: string, flag: RegionFlag, signal: AbortSignal | undefined) {
   using client = disposable(new LambdaClient(inRegion(flag)));
-  const { Environment } = await callWithin(callSeconds, signal, (abortSignal) =>
+  return await callWithin(callSeconds, signal, (abortSignal) =>
     client.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal }),
   );
-  return Environment?.Variables ?? {};
 }

@@ -48,12 +48,14 @@ export type ActionDeps = Pick<Operator, 'dryRun' | 'pauseController' | 'pauseClu
   readonly clientOf: (cluster: string) => KubeClient;
   readonly sqs: SQSClient;
   readonly urlPrefix: string;
+  /** The options of a printed command: ` --stage prod`. */
+  readonly at: string;
 };
 
 /** Creates the actions of a source. They throw UserError for an object or a queue that does not exist. */
 export function createActions(
   controllers: readonly ControllerDefinition[],
-  { clientOf, sqs, urlPrefix, dryRun, pauseController, pauseCluster }: ActionDeps,
+  { clientOf, sqs, urlPrefix, at, dryRun, pauseController, pauseCluster }: ActionDeps,
 ): ConsoleSource['act'] {
   const send = createSend(sqs, urlPrefix);
   const letterQueues = queuesOf(controllers).map(({ deadLetterQueue }) => deadLetterQueue);
@@ -132,7 +134,7 @@ export function createActions(
     const refused: string[] = [];
     if (type === 'delete') for await (const _ of deleteDeadLetters(browser, options)) done += 1;
     else
-      for await (const result of redrive({ browser, send, now: () => new Date() }, options)) {
+      for await (const result of redrive({ browser, send, now: () => new Date(), at }, options)) {
         if (result.type === 'sent') done += 1;
         else if ('reason' in result) refused.push(result.reason);
       }

@@ -113,6 +113,8 @@ export type Flow = {
   readonly at: number;
   readonly changesPerSecond: number;
   readonly clusters: readonly ClusterFlow[];
+  /** Of a stage: the version of the project that is deployed, or `not known`. */
+  readonly version?: string;
   /** What the page cannot know, and why. */
   readonly notes?: readonly string[];
   readonly waitingTimers?: number;
@@ -224,6 +226,8 @@ export type FunctionFigures = {
   /** When its code or its configuration was changed last, in milliseconds since 1970; its SHA-256 in Base64. */
   readonly deployedAt?: number;
   readonly code?: string;
+  /** The version of the project that was deployed, by name. */
+  readonly version?: string | undefined;
 };
 
 /** What has happened in a time range, the newest first. `notes`: what cannot be read, or is left out. */
@@ -350,6 +354,8 @@ export type ActionResult = {
 export type System = {
   readonly mode: 'dev' | 'stage';
   readonly name: string;
+  /** The command that serves the page. */
+  readonly command: string;
   /** Dry runs alone are carried out. */
   readonly readOnly?: true;
   /** Of a stage: CloudWatch in the AWS console, if its partition has one, and the prefix of the functions' names. */

@@ -29,14 +29,20 @@ export type RedriveOptions = {
 };
 
 /** The dependencies of a redrive. */
-export type RedriveDeps = { readonly browser: QueueBrowser; readonly send: Send; readonly now: () => Date };
+export type RedriveDeps = {
+  readonly browser: QueueBrowser;
+  readonly send: Send;
+  readonly now: () => Date;
+  /** The options of a printed command: ` --stage prod`. */
+  readonly at: string;
+};
 
 /**
  * Sends the dead letters that match, ten at a time, and yields one result for each. Throws QueueCallError, and the
  * signal's reason.
  */
 export async function* redrive(
-  { browser, send, now }: RedriveDeps,
+  { browser, send, now, at }: RedriveDeps,
   { matches, dryRun, signal }: RedriveOptions,
 ): AsyncGenerator<RedriveResult> {
   /** The ids of the messages that this run sent. A dead letter with one of them has failed again. */
@@ -45,7 +51,7 @@ export async function* redrive(
     if (deadLetter.message === undefined) return { deadLetter, type: 'refused', reason: 'its body is not a message' };
     // Only this message has the object: the reconcile would find nothing, and the message would be deleted.
     if (deadLetter.object !== undefined) {
-      const reason = 'its object was not finalized: see outrigger dlq show, clean up, then outrigger dlq delete';
+      const reason = `its object was not finalized: see outrigger dlq show ID${at}, clean up, then outrigger dlq delete --id ID${at}`;
       return { deadLetter, type: 'refused', reason };
     }
     if (dryRun) return { deadLetter, type: 'would-be-sent' };

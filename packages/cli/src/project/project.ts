@@ -159,6 +159,12 @@ export async function readNamespaces(root: string): Promise<readonly string[] | 
   throw new UserError(`package.json: outrigger.namespaces: ${formatZodIssues(parsed.error)}`);
 }
 
+/** Reads the version of the project from its package.json; undefined if it has none. */
+export async function manifestVersion(root: string): Promise<string | undefined> {
+  const manifest: unknown = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  return z.object({ version: z.string().optional() }).parse(manifest).version;
+}
+
 async function readSettings(root: string): Promise<{ readonly project?: unknown; readonly namespaces?: unknown }> {
   const file = path.join(root, 'package.json');
   const text = await readTextFile(file);

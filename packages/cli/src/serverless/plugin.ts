@@ -12,6 +12,7 @@ import { type Deployment, environmentOf, optionDefaults, parameter } from '../aw
 import { environmentNames } from '../aws/parameters.ts';
 import { awsOf } from '../aws/resources.ts';
 import { checkRegistry } from '../project/check-registry.ts';
+import { describeVersion } from '../project/deployed-version.ts';
 import { runOwn } from '../project/own-module.ts';
 import { loadProject, packageRoot, readNamespaces, readProjectName } from '../project/project.ts';
 import { checkFunctions } from './check-functions.ts';
@@ -85,7 +86,10 @@ export default class OutriggerPlugin {
       );
       this.#given = { ...given.params?.default, ...given.params?.[stage], ...ofCommand };
       checkControllerOptions(registry, this.#given);
-      const { functions, stackParameters } = awsOf(registry, this.#deployment);
+      const { functions: declared, stackParameters } = awsOf(registry, this.#deployment);
+      const description = await describeVersion(serviceDir);
+      const described = Object.entries(declared).map(([id, one]) => [id, { ...one, description }]);
+      const functions = description === undefined ? declared : Object.fromEntries(described);
       const extend = (name: string, value: unknown) => this.#osls.extendConfiguration(name.split('.'), value);
       extend('params.default', { ...optionDefaults, ...given.params?.default });
       extend('provider', providerOf(given.provider, this.#deployment, stackParameters));

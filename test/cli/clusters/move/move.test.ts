@@ -116,7 +116,7 @@ async function openStages({ isFenced = true } = {}) {
   const registry = [controllers.canary];
   const fence = createFence(
     {
-      ...{ admin, registry, project: 'outrigger', namespaces: undefined },
+      ...{ admin, registry, project: 'outrigger', namespaces: undefined, at: '' },
       connect: async ({ access }) => guarded.client(access.type === 'token' ? access.token : ''),
       eks: (access) =>
         eksAccessEntries(access, {

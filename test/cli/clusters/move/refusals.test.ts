@@ -73,6 +73,7 @@ describe('createFence', () => {
         registry: [foo],
         project,
         namespaces: undefined,
+        at: '',
         connect: async ({ access }) => guarded.client(access.type === 'token' ? access.token : ''),
         eks: () => ({ put: async () => undefined, remove: async () => undefined }),
         // A controller that only the first stage still has.
@@ -160,7 +161,7 @@ describe('createFence', () => {
     const functionsOf = (stage: string) => all.map((name) => ({ name, role: `${stage}-${name}`, timeoutSeconds: 30 }));
     const fence = createFence(
       {
-        ...{ admin: undefined, registry: [foo], project: 'outrigger', namespaces: undefined },
+        ...{ admin: undefined, registry: [foo], project: 'outrigger', namespaces: undefined, at: '' },
         connect: () => Promise.reject(new Error('no credentials of EKS')),
         eks: ({ cluster }) => ({
           put: async (role, group) => void calls.push(`put ${cluster} ${role} ${group}`),

@@ -140,7 +140,7 @@ function programsOf(root: string, sources: Readonly<Record<string, string>>): Pl
 function removalHint(name: string): string {
   return (
     `${name} was renamed or removed: a deployment deletes its queue and dead letters, and its finalizer blocks ` +
-    `deletions; run outrigger detach KIND --controller ${name} (docs/run/rename-or-remove.md)`
+    `deletions; run outrigger detach KIND --controller ${name} --stage STAGE (docs/run/rename-or-remove.md)`
   );
 }
 

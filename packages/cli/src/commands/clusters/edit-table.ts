@@ -102,8 +102,8 @@ export function withoutEntry(entries: TableEntries, name: string, place: Place):
 
 function requireNoMove(name: string, { movingTo, movingFrom }: ClusterEntry, { stage, region }: Place): void {
   if (movingTo === undefined && movingFrom === undefined) return;
-  const from = placeOptions({ stage: movingFrom?.stage ?? stage, region });
-  const command = `outrigger clusters move ${name}${from} --to ${movingTo?.stage ?? stage ?? 'STAGE'}`;
+  const at = placeOptions({ stage: movingFrom?.stage ?? stage, region });
+  const command = `outrigger clusters move ${name}${at} --to ${movingTo?.stage ?? stage ?? 'STAGE'}`;
   throw new UserError(`cluster "${name}": is on its way to another stage; finish that first: ${command}`);
 }
 

@@ -10,6 +10,7 @@ import { deploymentPrefix } from 'outrigger/internal/core/names';
 import { readOperatorSettings } from 'outrigger/internal/settings';
 import { replaceFile } from '../../dev/replace-file.ts';
 import { readProjectName, readRaw } from '../../project/project.ts';
+import { type Place, placeOptions } from '../place.ts';
 import { awsAccess, type RegionFlag, readTableLocation } from '../stage-table.ts';
 import { formatTable, type TableEntries } from './edit-table.ts';
 
@@ -33,13 +34,13 @@ export function openTable(location: string, region: RegionFlag) {
 }
 
 /** Reads a table as it is now. A table that does not exist yet is empty. */
-export async function readTable(location: string, region: RegionFlag): Promise<TableEntries> {
+export async function readTable(location: string, place: Place): Promise<TableEntries> {
   const s3 = parseS3Location(location);
   if (s3 !== undefined) {
-    const found = await createS3Object(s3, awsAccess(region)).get();
+    const found = await createS3Object(s3, awsAccess(place)).get();
     return found.type === 'object' ? parseTable(location, found.text) : new Map();
   }
-  if (location.startsWith('ssm:')) throw new UserError(notInS3(location));
+  if (location.startsWith('ssm:')) throw new UserError(notInS3(location, place));
   return parseTable(location, await readTableFile(location));
 }
 
@@ -49,19 +50,19 @@ export async function readTable(location: string, region: RegionFlag): Promise<T
  */
 export async function changeTable(
   location: string,
-  region: RegionFlag,
+  place: Place,
   change: (entries: TableEntries) => TableEntries,
 ): Promise<TableEntries> {
   const s3 = parseS3Location(location);
   if (s3 !== undefined) {
-    const object = createS3Object(s3, awsAccess(region));
+    const object = createS3Object(s3, awsAccess(place));
     const found = await object.get();
     const before = found.type === 'object' ? parseTable(location, found.text) : new Map<string, unknown>();
     const after = change(before);
     if (await object.put(formatTable(after, before), found.type === 'object' ? found.etag : undefined)) return after;
     throw changedMeanwhile(location);
   }
-  if (location.startsWith('ssm:')) throw new UserError(notInS3(location));
+  if (location.startsWith('ssm:')) throw new UserError(notInS3(location, place));
   const text = await readTableFile(location);
   const before = parseTable(location, text);
   const after = change(before);
@@ -75,10 +76,10 @@ function changedMeanwhile(location: string): UserError {
   return new UserError(`clusters table ${location}: was changed by another operator in the meantime; run this again`);
 }
 
-function notInS3(location: string): string {
+function notInS3(location: string, { stage, region }: Place): string {
   return (
     `clusters table ${location}: its entries are parameters; change them with aws ssm put-parameter, ` +
-    'or copy the table to S3 with outrigger clusters migrate'
+    `or copy the table to S3 with outrigger clusters migrate PATH${placeOptions({ stage, region })}`
   );
 }
 

@@ -99,6 +99,7 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
     ...functionFigures(client, { prefix, region: at }),
     throttlesOf: async (names) => await readThrottles(names, { prefix, region: at }),
     readHidden: async (signal) => await readHidden(installation, signal),
+    readVersion: async () => (await installation.deployed())?.version,
     aws: await awsConsole(prefix, at),
     actions: async (range) => await readAudit(audit, range),
     operator: createOperator({

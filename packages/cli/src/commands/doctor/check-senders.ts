@@ -19,12 +19,12 @@ type CheckOptions = {
 
 /** Checks the sender check. Never rejects. */
 export async function checkSenders(
-  { on, at, registry: table, region, senderCheck }: Installation,
+  { on, at, registry: table, region, deployed }: Installation,
   { only, senders }: CheckOptions,
 ): Promise<readonly Finding[]> {
   if (on === 'this machine') return [passFinding(about, 'off: the queues here give every sender the same id')];
   try {
-    const state = await senderCheck();
+    const state = (await deployed())?.senderCheck;
     if (state === undefined) return [];
     if (state === 'off') {
       const fix = 'deploy without SENDER_CHECK=off, unless the queues are emulated';

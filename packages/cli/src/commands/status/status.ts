@@ -30,7 +30,7 @@ import { readTroubles, watchedFunctions } from '../key-log.ts';
 import { pausedControllers } from '../mappings.ts';
 import { requireController } from '../parse-key.ts';
 import { placeOptions } from '../place.ts';
-import type { SenderCheckState } from '../stage-table.ts';
+import type { Deployed } from '../stage-table.ts';
 import { colourOf } from '../terminal.ts';
 import { type ClusterStatus, readClusterStatus } from './cluster-status.ts';
 import { type NamedCluster, type NamedQueue, statusLines } from './status-lines.ts';
@@ -102,17 +102,18 @@ async function watch(flags: Flags, signal: AbortSignal): Promise<number> {
 
 async function run({ output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
   const { verdict, at, others: _, ...system } = await readSystem(flags, signal);
-  const { clusters, queues, functions, paused, senderCheck } = system;
+  const { clusters, queues, functions, paused, senderCheck, version } = system;
   const { line, lag, slowest, problems, unknown } = verdict;
   if (output === 'json') printJson({ ...system, slowest });
   else {
     const off = senderCheck === 'off' ? ['', `sender check: off (outrigger doctor${at} has the reason)`] : [];
+    const deployed = version === undefined ? [] : ['', `deployed version: ${version}`];
     const resume = pausedLines(paused, at);
     const tables = statusLines(clusters, queues, functions);
     const slow = slowest === undefined ? [] : [`slowest: ${slowest.controller}: ${timesText(slowest)}`];
     // In a pipe the lines are the tables alone.
     const first = process.stdout.isTTY === true ? [line, lag, ...slow, ''] : [];
-    printLines([...first, ...tables, ...(resume.length === 0 ? [] : ['', ...resume]), ...off], colourOf);
+    printLines([...first, ...tables, ...(resume.length === 0 ? [] : ['', ...resume]), ...off, ...deployed], colourOf);
   }
   for (const one of unknown) printError(one, () => 'yellow');
   for (const one of problems) printError(one, () => 'red');
@@ -147,7 +148,9 @@ async function readSystem(
   signal: AbortSignal,
 ): Promise<
   Read & {
-    readonly senderCheck: SenderCheckState | undefined;
+    readonly senderCheck: Deployed['senderCheck'] | undefined;
+    /** Of a stage. */
+    readonly version: string | undefined;
     readonly verdict: Verdict;
     /** The options of a printed command. */
     readonly at: string;
@@ -181,8 +184,9 @@ async function readSystem(
   const { hidden } = troubles;
   const system = { clusters, queues, functions, paused, others, resync: troubles.resync(controller), hidden };
   // A deployment whose functions cannot be read still has a status.
-  const senderCheck = await installation.senderCheck().catch(() => undefined);
-  return { ...system, senderCheck, verdict: judge(system, installation.at), at: installation.at };
+  const { senderCheck, version } = (await installation.deployed().catch(() => undefined)) ?? {};
+  const deployed = { senderCheck, version: installation.on === 'AWS' ? (version ?? 'not known') : undefined };
+  return { ...system, ...deployed, verdict: judge(system, installation.at), at: installation.at };
 }
 
 async function readNamed(

@@ -55,7 +55,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
         if (cluster === localCluster) return client;
         throw new UserError('there is no such cluster');
       };
-      const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
+      const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix, at: '' });
       const rows = live.rows;
       const facts = sharedRead(watcherMilliseconds, async (): Promise<ClusterFacts> => {
         if (watchers.pids().length === 0) return { watcherDown: 'no process runs' };
@@ -72,7 +72,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
       return {
         faults,
         experiments: experiments.list,
-        system: { mode: 'dev', name: localCluster },
+        system: { mode: 'dev', name: localCluster, command: 'outrigger dev' },
         rows,
         recent: history.recent,
         series: history.series,

@@ -102,7 +102,8 @@ function Page() {
       </header>
       {connection.value === 'lost' && (
         <p class="banner" role="alert">
-          The console does not respond. Is <code>{command()}</code> still running? This page connects again by itself.
+          The console does not respond. Is <code>{system.value?.command ?? 'outrigger dev'}</code> still running? This
+          page connects again by itself.
         </p>
       )}
       <main id="main" tabIndex={-1}>
@@ -111,11 +112,6 @@ function Page() {
       <Overlays />
     </div>
   );
-}
-
-/** The command that serves this page. */
-function command(): string {
-  return system.value?.mode === 'stage' ? `outrigger console --stage ${system.value.name}` : 'outrigger dev';
 }
 
 function View({ name }: { readonly name: string }) {

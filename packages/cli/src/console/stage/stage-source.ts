@@ -50,6 +50,8 @@ export type StageDeps = PastDeps & {
   readonly throttlesOf: (names: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** Says why the logs do not show each run; undefined if they do. */
   readonly readHidden: (signal: AbortSignal) => Promise<string | undefined>;
+  /** Reads which version of the project is deployed; undefined if that is not known. */
+  readonly readVersion: (signal: AbortSignal) => Promise<string | undefined>;
   /** Ends everything. */
   readonly signal: AbortSignal;
 };
@@ -92,7 +94,13 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   let throttlesReadAt = 0;
   const isOpen = () => Date.now() - lastReadAt < openMilliseconds;
   history.troubles.setHidden('the LOG_LEVEL of the functions is being read');
-  const followHidden = async () => history.troubles.setHidden(await deps.readHidden(signal));
+  let version: string | undefined;
+  const followDeployment = async () => {
+    [version] = await Promise.all([
+      deps.readVersion(signal).catch(() => undefined),
+      deps.readHidden(signal).then((hidden) => history.troubles.setHidden(hidden)),
+    ]);
+  };
 
   function leave(cluster: string): void {
     members.get(cluster)?.stop.abort();
@@ -158,7 +166,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   async function followThrottles(): Promise<void> {
     if (Date.now() - throttlesReadAt < throttleSeconds * 1000) return;
     throttlesReadAt = Date.now();
-    const [throttles] = await Promise.all([deps.throttlesOf(functions).catch(toError), followHidden()]);
+    const [throttles] = await Promise.all([deps.throttlesOf(functions).catch(toError), followDeployment()]);
     history.troubles.setThrottles(functions, throttles);
   }
 
@@ -187,7 +195,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
       await sleep(due ? seconds : dueSeconds, signal).catch(() => undefined);
     }
   }
-  void followHidden().catch(() => undefined);
+  void followDeployment().catch(() => undefined);
   void repeat('The clusters table cannot be read', tableSeconds, followTable, () => true);
   void repeat('The log of the functions cannot be read', logSeconds, followLogs);
   void repeat('Watchers', dueSeconds, followWatchers);
@@ -205,7 +213,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     return client;
   };
   const letters = createDeadLetterReader(controllers, { sqs, urlPrefix, history });
-  const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
+  const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix, at: deps.at });
   const why = {
     project: deps.project,
     at: deps.at,
@@ -221,6 +229,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     pausedControllers: operator.pausedControllers,
     read: async () => ({
       clusters: table.map(clusterFlow),
+      version: version ?? 'not known',
       notes: [...notes.values()],
       shared: sharedFunctions(controllers).map((name) => ({
         name,
@@ -229,7 +238,12 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     }),
   });
   return {
-    system: { mode: 'stage', name, ...(deps.aws === undefined ? {} : { aws: deps.aws }) },
+    system: {
+      mode: 'stage',
+      name,
+      command: `outrigger console${deps.at}`,
+      ...(deps.aws === undefined ? {} : { aws: deps.aws }),
+    },
     past: async (range, own) => {
       const found = await past.of(functions, range, own);
       const { hidden } = history.troubles;

@@ -14,6 +14,7 @@ import { loadProject, readNamespaces } from '../../../project/project.ts';
 import { acting, printLines } from '../../command.ts';
 import { type Installation, openInstallation } from '../../installation.ts';
 import { connectKubeconfig } from '../../kubeconfig-client.ts';
+import { type Place, placeOptions } from '../../place.ts';
 import { awsAccess, type RegionFlag, readTableLocation } from '../../stage-table.ts';
 import { connectEntry } from '../connect-entry.ts';
 import { readEntry } from '../read-entry.ts';
@@ -89,7 +90,12 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
     const installation = parts.use(await openInstallation({ stage, folder: '.', ...at }, signal));
     const { project, urlPrefix, lambda } = installation;
     const table = await readTableLocation(deploymentPrefix(stage, project), at, signal);
-    return { installation, table, functions: await readFunctions(lambda, { stage, project, urlPrefix }, signal) };
+    return {
+      installation,
+      table,
+      place: { stage, ...at },
+      functions: await readFunctions(lambda, { stage, project, urlPrefix }, signal),
+    };
   };
   const source = await open(from);
   const target = await open(to);
@@ -104,7 +110,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
   const connect = async (entry: ClusterEntry) => await connectEntry(name, entry, at);
   const admin = await openAdmin(flags, parts);
   const readEntries = async (): Promise<MoveEntries> => {
-    const [before, after] = await Promise.all([source, target].map(({ table }) => readTable(table, at)));
+    const [before, after] = await Promise.all([source, target].map(({ table, place }) => readTable(table, place)));
     return { source: entryIn(before, name), target: entryIn(after, name) };
   };
   /** Lists objects and reads the checkpoint: as the administrator, or with the operator's own credentials of AWS. */
@@ -128,19 +134,24 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
         wait: sleep,
         eks: (access) => eksAccessEntries(access, { credentials, now, endpoint: readAwsSettings().eksEndpoint }),
         functions: { source: source.functions, target: target.functions },
+        at: placeOptions(target.place),
       },
       signal,
     ),
     read: readEntries,
     changeSource: async (change) => {
-      await changeTable(source.table, at, (entries) => {
+      await changeTable(source.table, source.place, (entries) => {
         const entry = entryIn(entries, name);
         if (entry === undefined) throw new UserError(`cluster "${name}": is not in the table of ${from} any more`);
         return new Map([...entries, [name, change(entry)]]);
       });
     },
     changeTarget: async (change) => {
-      await changeTable(target.table, at, (entries) => new Map([...entries, [name, change(entryIn(entries, name))]]));
+      await changeTable(
+        target.table,
+        target.place,
+        (entries) => new Map([...entries, [name, change(entryIn(entries, name))]]),
+      );
     },
     targetEntry,
     untilWatched: async () => {
@@ -166,6 +177,7 @@ async function run(name: string, flags: Flags, signal: AbortSignal): Promise<num
 type Stage = {
   readonly installation: Installation;
   readonly table: string;
+  readonly place: Place;
   readonly functions: readonly StageFunction[];
 };
 

@@ -27,6 +27,8 @@ export type FenceDeps = {
   readonly project: string;
   readonly namespaces: readonly string[] | undefined;
   readonly wait: Wait;
+  /** The options of a printed command that name the second stage: ` --stage canary`. */
+  readonly at: string;
 };
 
 /** API servers know a removed binding within moments. */
@@ -34,7 +36,7 @@ const revokedSeconds = 30;
 
 /** Creates the steps of a move that concern permissions. */
 export function createFence(
-  { admin, connect, eks, functions, registry, project, namespaces, wait }: FenceDeps,
+  { admin, connect, eks, functions, registry, project, namespaces, wait, at }: FenceDeps,
   signal: AbortSignal,
 ): Pick<MoveDeps, 'checkPermissions' | 'takePermissions' | 'grantPermissions'> {
   const permissions = permissionsOf(registry, namespaces);
@@ -71,7 +73,7 @@ export function createFence(
         if (missing !== undefined)
           throw new UserError(
             `${theirs.username}, the user of the second stage, may not ${formatPermission(missing)}; ` +
-              'bind it first: outrigger clusters access --user prints the commands',
+              `bind it first: outrigger clusters access --user USER${at} prints the commands`,
           );
       }
     },

@@ -21,7 +21,10 @@ export function Verdict() {
   return (
     <section class={`card verdict ${tone}`} aria-label="Verdict">
       <h2>{`${text}${all.length === 0 ? last : ''}`}</h2>
-      <p class="lag">{lagText(current, age)}</p>
+      <p class="lag">
+        {lagText(current, age)}
+        {current.version !== undefined && `; deployed version: ${current.version}`}
+      </p>
       {all.length > 0 && (
         <ul>
           {all.slice(0, maxShown).map((one) => (

@@ -99,9 +99,9 @@ function Functions({ functions, of }: { readonly functions: readonly FunctionFig
                 ))}
                 <td>
                   {one.deployedAt === undefined ? 'not known' : <Time at={one.deployedAt} />}
-                  {one.code !== undefined && (
-                    <code title={`SHA-256 of its code: ${one.code}`}>{one.code.slice(0, 8)}</code>
-                  )}
+                  <code title={one.code && `SHA-256 of its code: ${one.code}`}>
+                    {one.version ?? 'version not known'}
+                  </code>
                 </td>
                 <td>
                   <LogLink name={one.name} {...of}>
