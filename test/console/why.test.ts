@@ -49,11 +49,11 @@ it.each([
   ],
   ['was a dead letter that is gone', { timeline: [logged] }, 'failing', 'no pump', undefined],
   ['has another dead letter', { messages: [{ ...dead, id: `${id}-2` }] }, 'not ready', 'level 3 of 30', undefined],
-  ['may have a dead letter', { object: ready, more }, 'settled', 'dead letter is not known', undefined],
+  ['may have a dead letter', { object: ready, more }, 'unknown', 'dead letter is not known', undefined],
   [
     'has dead letters that nobody can read',
     { object: ready, unread },
-    'settled',
+    'unknown',
     'dead letter is not known',
     undefined,
   ],

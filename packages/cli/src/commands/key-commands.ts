@@ -281,7 +281,8 @@ async function explain({ key, controller, installation, entries, folder, signal,
   const client = await clusterClient(installation, key.cluster);
   const object = await getObject(client, resource, key, { signal });
   const { sqs, urlPrefix } = installation;
-  const browser = createQueueBrowser(sqs, urlPrefix, controllerDeadLetterQueue(key.controller));
+  const letterQueue = controllerDeadLetterQueue(key.controller);
+  const browser = createQueueBrowser(sqs, urlPrefix, letterQueue);
   const { cluster } = key;
   const notes: string[] = [];
   const noted = async <T>(about: string, reading: Promise<T>): Promise<T | undefined> =>
@@ -299,7 +300,7 @@ async function explain({ key, controller, installation, entries, folder, signal,
     pausedControllers(installation, [key.controller], signal),
     readTroubles(installation, [key.controller], { folder, signal }),
     noted(`${queue} cannot be read`, createDepth(sqs, urlPrefix)(queue, { signal })),
-    noted('whether it is a dead letter is unknown', readDeadLetters(browser, { most: 1_000, signal })),
+    noted(`${letterQueue} cannot be read`, readDeadLetters(browser, { most: 1_000, signal })),
     noted(unknownWatchers, readWatcherStatus(client, Date.now(), { project: installation.project, signal })),
     requireRegistry(installation.clusters).find(cluster),
   ]);
@@ -313,12 +314,14 @@ async function explain({ key, controller, installation, entries, folder, signal,
       ({ message }) => message !== undefined && formatReconcileKey(keyOfMessage(message)) === formatReconcileKey(key),
     )
     .map(({ reason, error }) => ({ reason, error }));
+  const unread = depth === undefined ? queue : letters === undefined ? letterQueue : undefined;
   const last = entries.findLast(({ outcome }) => outcome !== undefined);
   const { project } = installation;
   const finalizer = finalizerOf(key.controller, project);
   const facts = {
     isPaused: (paused ?? []).length > 0,
     deadLetters: deadLetters.length,
+    unread: deadLetters.length > 0 ? undefined : unread,
     last,
     hidden: troubles.hidden,
     finalizer,

@@ -38,26 +38,37 @@ export type LastRun = {
   readonly reason?: string | undefined;
 };
 
-/** Decides the state of an object, the most surprising one first. */
+/** Decides the state of an object, the most surprising one first. With a queue that was not read, nothing is settled. */
 export function stateOf(
   object: KubeObject | undefined,
-  /** Without a declaration the project's code does not load, and what it says is not known. */
-  controller: { readonly name: string; readonly declaration: ControllerDefinition['declaration'] | undefined },
-  facts: {
-    /** Whether the controller is paused. */
-    readonly isPaused?: boolean;
-    /** The name of the cluster, if it is paused. */
-    readonly pausedCluster?: string;
-    readonly deadLetters: number;
-    readonly last: LastRun | undefined;
-    /** Why the log does not show each run. Then conditions say what failed: a run after `last` may be missing. */
-    readonly hidden?: string | undefined;
-    readonly finalizer: string;
-    readonly project: string;
-    /** The options of a printed command: ` --stage prod`. */
-    readonly at?: string | undefined;
-  },
+  controller: StateController,
+  { unread, ...facts }: StateFacts & { readonly unread?: string | undefined },
 ): ObjectExplanation {
+  const found = readState(object, controller, facts);
+  if (unread === undefined || found.state === 'missing') return found;
+  const why = `${found.why}; whether a message waits or it has a dead letter is not known: ${unread} was not read`;
+  return { ...found, state: found.state === 'settled' ? 'unknown' : found.state, why };
+}
+
+/** Without a declaration the project's code does not load, and what it says is not known. */
+type StateController = { readonly name: string; readonly declaration: ControllerDefinition['declaration'] | undefined };
+
+type StateFacts = {
+  /** Whether the controller is paused. */
+  readonly isPaused?: boolean;
+  /** The name of the cluster, if it is paused. */
+  readonly pausedCluster?: string;
+  readonly deadLetters: number;
+  readonly last: LastRun | undefined;
+  /** Why the log does not show each run. Then conditions say what failed: a run after `last` may be missing. */
+  readonly hidden?: string | undefined;
+  readonly finalizer: string;
+  readonly project: string;
+  /** The options of a printed command: ` --stage prod`. */
+  readonly at?: string | undefined;
+};
+
+function readState(object: KubeObject | undefined, controller: StateController, facts: StateFacts): ObjectExplanation {
   const { deadLetters, finalizer, at = '' } = facts;
   if (object === undefined) return { state: 'missing', why: 'there is no such object in the cluster' };
   const { metadata, status } = object;

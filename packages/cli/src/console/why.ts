@@ -44,7 +44,9 @@ export async function whyOf(
     const queue = letter?.queue ?? controllerDeadLetterQueue(name);
     // Of a queue whose messages were not received, the log says whether this object's is among them.
     const isLogged = last?.deadLetterReason !== undefined && (more[queue] ?? 0) > 0;
+    const isKnown = isLogged || letter !== undefined || !(unread.includes(queue) || (more[queue] ?? 0) > 0);
     const found = stateOf(object, controller, {
+      unread: isKnown ? undefined : queue,
       isPaused: paused?.has(name) === true,
       ...(isPausedCluster ? { pausedCluster: cluster } : {}),
       deadLetters: isLogged ? 1 : letters.length,
@@ -58,13 +60,11 @@ export async function whyOf(
     const action = actionOf(found, { id, cluster, controller: name, redrive });
     const health = troubles.healthOf(name, paused?.has(name));
     const isStuck = health.tone === 'bad' && health.state !== 'failing' && found.state !== 'paused';
-    const isKnown = isLogged || letter !== undefined || !(unread.includes(queue) || (more[queue] ?? 0) > 0);
     const text = isStuck ? `${found.why}; ${functionText(health)}` : found.why;
-    const tone = isStuck ? 'bad' : stateTones[found.state];
     return {
       state: found.state,
-      tone: tone === 'good' && !isKnown ? 'unknown' : tone,
-      text: redact(isKnown ? text : `${text}; whether it has a dead letter is not known: ${queue} was not read`),
+      tone: isStuck ? 'bad' : stateTones[found.state],
+      text: redact(text),
       ...(action && { action }),
     };
   });
