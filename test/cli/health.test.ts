@@ -225,7 +225,7 @@ describe('a part that is down is shown by each view', () => {
       console: { notes: [expect.stringMatching(/^Queues cannot be read: foo\.fifo: /)] },
       status: /^foo: its queues cannot be read/m,
       doctor: { about: 'queue foo.fifo', message: 'it does not exist' },
-      explain: /was not read\n[^]*foo\.fifo cannot be read/,
+      explain: /was not read\n {2}foo\.fifo cannot be read/,
     },
     {
       part: 'a queue of dead letters that is gone',
@@ -234,7 +234,7 @@ describe('a part that is down is shown by each view', () => {
       console: { notes: [expect.stringMatching(/^Queues cannot be read: foo-dlq\.fifo: /)] },
       status: /^foo: its queues cannot be read/m,
       doctor: { about: 'queue foo-dlq.fifo', message: 'it does not exist' },
-      explain: /was not read\n[^]*foo-dlq\.fifo cannot be read/,
+      explain: /was not read\n {2}foo-dlq\.fifo cannot be read/,
     },
     {
       part: 'a queue of timers that is gone',

@@ -29,7 +29,9 @@ export function rowOf(id: string, fields: Partial<ObjectRow> = {}): ObjectRow {
 }
 
 /** Creates a source without objects, of a local system or of a stage. */
-export function createFakeSource(system: System = { mode: 'dev', name: 'local', command: 'outrigger dev' }): ConsoleSource & {
+export function createFakeSource(
+  system: System = { mode: 'dev', name: 'local', command: 'outrigger dev' },
+): ConsoleSource & {
   put(row: ObjectRow, detail?: Partial<ObjectDetail>): void;
   remove(id: string): void;
   addEntry(entry: ObjectEntry): void;

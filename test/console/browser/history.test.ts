@@ -7,7 +7,12 @@ import { eventually, openPage } from './chromium.ts';
 import { useFakeConsole, violations } from './fake-console.ts';
 
 const cloudWatch = 'https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1';
-const fake = useFakeConsole({ mode: 'stage', name: 'prod', command: 'outrigger console --stage prod', aws: { cloudWatch, prefix: 'outrigger-prod-' } });
+const fake = useFakeConsole({
+  mode: 'stage',
+  name: 'prod',
+  command: 'outrigger console --stage prod',
+  aws: { cloudWatch, prefix: 'outrigger-prod-' },
+});
 const id = 'prod-eu:tanks.example.com/default/north';
 /** 03:10 of a day, in the zone of the browser, which is this machine's. */
 const night = new Date(2026, 10, 28, 3, 10).getTime();

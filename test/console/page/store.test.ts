@@ -24,7 +24,13 @@ const flow: Flow = {
   ],
 };
 const snapshot: ConsoleEvents['snapshot'] = {
-  ...{ system: { mode: 'dev', name: 'local', command: 'outrigger dev' }, rows: [north], recent: [], faults: [], experiments: [] },
+  ...{
+    system: { mode: 'dev', name: 'local', command: 'outrigger dev' },
+    rows: [north],
+    recent: [],
+    faults: [],
+    experiments: [],
+  },
   series: { at: [1, 2], reconciles: [3, 4], failures: [0, 0], p50: [20, null], p99: [30, null] },
 };
 
