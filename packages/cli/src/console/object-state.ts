@@ -38,7 +38,7 @@ export type LastRun = {
   readonly reason?: string | undefined;
 };
 
-/** Decides the state of an object, the most surprising one first. With a queue that was not read, nothing is settled. */
+/** Decides the state of an object, the most surprising one first. With an `unread` queue nothing is settled. */
 export function stateOf(
   object: KubeObject | undefined,
   controller: StateController,

@@ -51,7 +51,8 @@ export async function* redrive(
     if (deadLetter.message === undefined) return { deadLetter, type: 'refused', reason: 'its body is not a message' };
     // Only this message has the object: the reconcile would find nothing, and the message would be deleted.
     if (deadLetter.object !== undefined) {
-      const reason = `its object was not finalized: see outrigger dlq show ID${at}, clean up, then outrigger dlq delete --id ID${at}`;
+      const steps = `see outrigger dlq show ID${at}, clean up, then outrigger dlq delete --id ID${at}`;
+      const reason = `its object was not finalized: ${steps}`;
       return { deadLetter, type: 'refused', reason };
     }
     if (dryRun) return { deadLetter, type: 'would-be-sent' };
