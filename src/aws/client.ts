@@ -30,10 +30,11 @@ type Configuration = {
 
 /** What is used of a client of the AWS SDK v3. */
 type SdkClient = { readonly config: object; readonly middlewareStack: object };
-type Next = (args: unknown) => Promise<unknown>;
+type Args = { readonly input?: unknown; readonly request?: unknown };
+type Next = (args: Args) => Promise<unknown>;
 type Middleware = (next: Next, context: { readonly commandName?: string }) => Next;
 /** Its types differ between the versions of the SDK. */
-type Stack = { add(middleware: Middleware, options: { readonly step: 'initialize'; readonly name: string }): void };
+type Stack = { add(middleware: Middleware, options: { readonly step: 'build'; readonly name: string }): void };
 
 const localRegion = 'us-east-1';
 const published = channel(awsCalls);
@@ -58,8 +59,10 @@ export function awsClient<C extends SdkClient>(
   });
   const service: unknown = Reflect.get(client.config, 'defaultSigningName');
   const middleware: Middleware = (next, { commandName = '' }) => {
-    const call: AwsCall = { service: String(service), operation: commandName.replace(/Command$/, '') };
+    const operation = commandName.replace(/Command$/, '');
     return async (args) => {
+      const { method } = Object(args.request);
+      const call: AwsCall = { service: String(service), operation, input: args.input, method };
       published.publish(call);
       if (isEmulated) refuseUnpermitted(call);
       return await next(args).catch((error: unknown) => {
@@ -67,7 +70,7 @@ export function awsClient<C extends SdkClient>(
       });
     };
   };
-  (client.middlewareStack as Stack).add(middleware, { step: 'initialize', name: 'outriggerCall' });
+  (client.middlewareStack as Stack).add(middleware, { step: 'build', name: 'outriggerCall' });
   return client;
 }
 
