@@ -65,15 +65,29 @@ export type ChildChange<O extends object = object> =
       readonly before: O;
     };
 
+/** The dotted paths of the fields of an object, through lists too. Six levels down, any text is one. */
+type FieldPath<T, Depth extends readonly unknown[] = [1, 2, 3, 4, 5, 6]> = Depth extends [unknown, ...infer Rest]
+  ? unknown extends T
+    ? string
+    : T extends readonly (infer E)[]
+      ? FieldPath<E, Depth>
+      : T extends object
+        ? { [P in keyof T & string]: P | `${P}.${FieldPath<NonNullable<T[P]>, Rest>}` }[keyof T & string]
+        : never
+  : string;
+
+/** The paths of the objects of a kind. */
+export type PathOf<K extends Kind> = FieldPath<ObjectOf<K>> & string;
+
 /** How a child is applied. */
-export type ApplyOptions = {
+export type ApplyOptions<Path extends string = string> = {
   /**
    * Dotted paths of lists, maps and other fields that the controller owns completely, whether it gives them or not:
    * `spec.ports`, `data`, `spec.hard`. What anyone else adds there is removed at the next reconcile. What has no owner
    * stays: defaults, and what a webhook adds. With `spec.template` also the annotation of `kubectl rollout restart`
    * goes. Not below the child's own `metadata` and `status`, nor `spec` as a whole: others set fields there by design.
    */
-  readonly exact?: readonly string[];
+  readonly exact?: readonly Path[];
   /**
    * Deletes the child if a field changes that the API server refuses to change, and it would accept the child as a new
    * one: the next reconcile creates it. Without it the refusal is the error. Default: false.
@@ -88,7 +102,7 @@ export type ApplyOptions = {
 };
 
 /** How a set of children is applied. */
-export type ApplyAllOptions<O extends object = object> = ApplyOptions & {
+export type ApplyAllOptions<O extends object = object, Path extends string = string> = ApplyOptions<Path> & {
   /** Whether children of this object that are not desired are deleted. Default: true. */
   readonly prune?: boolean;
   /** Called after each write that changed something. A set that is as desired causes no call. */

@@ -6,7 +6,7 @@ import type { Scope } from '../core/kind-names.ts';
 import type { Log } from '../core/log.ts';
 import { checkAuthorCount } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
-import type { Applied, ApplyAllOptions, ApplyOptions, ChildChange, Desired, DesiredSet } from './apply.ts';
+import type { Applied, ApplyAllOptions, ApplyOptions, ChildChange, Desired, DesiredSet, PathOf } from './apply.ts';
 import { reasons } from './conditions.ts';
 import {
   type AllowedCommand,
@@ -146,7 +146,11 @@ export interface Context<T extends ContextTypes> extends BaseContext {
    * @throws NotOwnedError if an object of that name exists that is not a child of this object
    * @example const deployment = await apply(Deployment, { metadata: { name: cafe.metadata.name }, spec });
    */
-  apply<K extends T['owns']>(kind: K, desired: Desired<K, T['scope']>, options?: ApplyOptions): Promise<ObjectOf<K>>;
+  apply<K extends T['owns']>(
+    kind: K,
+    desired: Desired<K, T['scope']>,
+    options?: ApplyOptions<PathOf<K>>,
+  ): Promise<ObjectOf<K>>;
   /**
    * Makes the object's children of a kind exactly these. It applies what differs, deletes the other children (unless
    * `prune` is false), and returns the children. A function is given the existing children and returns the desired
@@ -159,7 +163,7 @@ export interface Context<T extends ContextTypes> extends BaseContext {
   applyAll<K extends T['owns']>(
     kind: K,
     desired: DesiredSet<K, T['scope']>,
-    options?: ApplyAllOptions<ObjectOf<K>>,
+    options?: ApplyAllOptions<ObjectOf<K>, PathOf<K>>,
   ): Promise<readonly ObjectOf<K>[]>;
   /**
    * The same as applyAll, but returns the failure, so that a status can be written although the set is not complete.
@@ -170,7 +174,7 @@ export interface Context<T extends ContextTypes> extends BaseContext {
   tryApplyAll<K extends T['owns']>(
     kind: K,
     desired: DesiredSet<K, T['scope']>,
-    options?: ApplyAllOptions<ObjectOf<K>>,
+    options?: ApplyAllOptions<ObjectOf<K>, PathOf<K>>,
   ): Promise<Applied<ObjectOf<K>>>;
 }
 
@@ -231,7 +235,7 @@ export function typeContext<T extends ContextTypes>(
   async function applyAll<K extends T['owns']>(
     kind: K,
     desired: DesiredSet<K, T['scope']>,
-    { onChange, ...options }: ApplyAllOptions<ObjectOf<K>> = {},
+    { onChange, ...options }: ApplyAllOptions<ObjectOf<K>, PathOf<K>> = {},
     checkSet?: CheckSet,
   ): Promise<readonly ObjectOf<K>[]> {
     const untypedGiven = (existing: readonly object[]) => {
@@ -392,7 +396,7 @@ type CheckedContext<T extends ContextTypes> = Omit<Context<T>, 'applyAll' | 'try
 type CheckedSet<T extends ContextTypes, K extends T['owns']> = [
   kind: K,
   desired: DesiredSet<K, T['scope']>,
-  options?: ApplyAllOptions<ObjectOf<K>>,
+  options?: ApplyAllOptions<ObjectOf<K>, PathOf<K>>,
   check?: CheckSet,
 ];
 type Existing = Key & { readonly deletionTimestamp?: string };

@@ -60,6 +60,13 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
     first: "Type 'string' is not assignable to type 'Key'.",
   },
   {
+    what: 'an exact path that the kind does not have',
+    code: `Tank.controller('a', { owns: [Service], async reconcile(_, { apply }) {
+      await apply(Service, { metadata: { name: 'x' } }, { exact: ['spec.selector', 'spec.selector.app', 'spec.port'] });
+      return { status, conditions }; } });`,
+    first: /'"spec.port"' is not assignable to type .*Did you mean '"spec.ports"'\?$/,
+  },
+  {
     what: 'Desired of a child of a cluster-scoped object',
     code: `const policy = (): Desired<typeof NetworkPolicy> => ({ metadata: { name: 'x' } });
       Tenant.controller('a', { owns: [NetworkPolicy], async reconcile(_, { apply }) {

@@ -2,7 +2,12 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { readNamespaces, readProjectName } from '../../packages/cli/src/project/project.ts';
+import {
+  controllerSources,
+  loadProject,
+  readNamespaces,
+  readProjectName,
+} from '../../packages/cli/src/project/project.ts';
 import { useFolder } from '../support/folder.ts';
 import { expectUserError, runProcess } from './command-result.ts';
 
@@ -52,4 +57,14 @@ it.each([
     await runProcess([path.resolve('packages/cli/bin/outrigger.js'), 'dev', ...argv], folder.path),
     message,
   );
+});
+
+it('a controller in a folder below src/controllers is found and imported from there, and a test is no source', async () => {
+  const definition = "{ name: 'dns', declaration: {} }";
+  await write('below/src/controllers/dns/aws/dns.ts', `export const dns = ${definition};\n`);
+  await write('below/src/controllers/dns/dns.test.ts', "throw new Error('loaded');\n");
+  const { registry } = await loadProject(folder.at('below'));
+  expect(registry).toMatchObject([{ name: 'dns' }]);
+  const { statement = '' } = (await controllerSources(folder.at('below'), registry)).get('dns') ?? {};
+  expect(statement).toBe('import { dns as controller0_dns } from "./src/controllers/dns/aws/dns.ts";');
 });

@@ -75,6 +75,12 @@ describe('the chart', () => {
     await expect(inFolder(helm, 'template', 'outrigger-watcher', chartFolder)).rejects.toThrow(/image: the repository/);
   });
 
+  it.each(['settings.CLUSTERR', 'replica'])('Helm refuses the value %s by its name', { timeout }, async (name) => {
+    const given = ['--set', `image=${image}`, '--set', `${name}=a`];
+    const rendering = inFolder(helm, 'template', 'outrigger-watcher', chartFolder, ...given);
+    await expect(rendering).rejects.toThrow(name.replace('settings.', ''));
+  });
+
   it(
     'the chart installs with its values, and keeps kinds and objects when it is uninstalled',
     { timeout },

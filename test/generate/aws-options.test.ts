@@ -112,7 +112,12 @@ describe('the options of a deployment', () => {
   });
 
   it('params that cannot be misspelt options are accepted, however serverless.yml uses them', () => {
-    // osls has resolved ${self:params.default.team} before, and nothing shows the use.
+    // Of ${self:params.default.TEAM} only the text of the file shows the use.
+    const own = { params: { default: { TEAM: 'a' } } };
+    expect(() => refuseUnknown([], [], own, `team: \${self:params.default.TEAM}`)).not.toThrow();
+    expect(() => refuseUnknown([], [], own, 'params: { default: { TEAM: a } }')).toThrow(
+      'params.default.TEAM: unknown',
+    );
     expect(() => refuseUnknown(['team=b'], [], { params: { default: { team: 'a', 'on-call': 'b' } } })).not.toThrow();
     expect(() => refuseUnknown([], [], { params: { default: { monitoring: 'lean' } } })).toThrow('monitoring: unk');
     expect(() => refuseUnknown(['kms_key_arn=x'], [])).toThrow('--param kms_key_arn: unknown');

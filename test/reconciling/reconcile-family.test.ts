@@ -135,7 +135,7 @@ it('a field that a controller drops and another applier keeps is logged with tha
   const object = await apply('a', { size: 3 });
   const key = { name: 'k', namespace: object.metadata.namespace };
   const { log, lines } = createRecorder();
-  const says = async (data: Record<string, string>, exact: readonly string[] = []) => {
+  const says = async (data: Record<string, string>, exact: readonly 'data'[] = []) => {
     widgets.behaviour.reconcile = async (_, { apply: applyChild }) => {
       await applyChild(configMap, { metadata: { name: 'k' }, data }, { exact });
       return { status: {}, conditions: { Built: built } };

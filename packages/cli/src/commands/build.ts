@@ -1,7 +1,6 @@
 // `outrigger build`: one bundle for each function and one for the watcher, in dist/. With --cloudformation also the
 // template and the packages of the functions, and with --chart a Helm chart.
 
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { build as bundle } from 'esbuild';
@@ -10,7 +9,7 @@ import { clusterNames } from 'outrigger/internal/core/names';
 import { buildBundles, withLock } from '../dev/artifacts.ts';
 import { oslsProgram } from '../dev/packaged-template.ts';
 import { freshEntries } from '../project/entries.ts';
-import { controllersFolder, manifestVersion, readProjectName, requireProject } from '../project/project.ts';
+import { controllerFiles, controllersFolder, manifestVersion, readProjectName, requireProject } from '../project/project.ts';
 import { makeBundles, resolution } from './bundle/make-bundles.ts';
 import { chartFolder, writeChart } from './chart.ts';
 import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
@@ -119,8 +118,7 @@ async function entriesWithPlaces(root: string, signal: AbortSignal): ReturnType<
     return await freshEntries(root, signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    const files = await readdir(path.join(root, controllersFolder)).catch(() => []);
-    const entryPoints = files.filter((file) => /\.[cm]?ts$/.test(file)).map((file) => `${controllersFolder}/${file}`);
+    const entryPoints = (await controllerFiles(root)).map((file) => `${controllersFolder}/${file}`);
     await bundle({ ...resolution, absWorkingDir: root, entryPoints, outdir: 'scan', write: false });
     throw error;
   }

@@ -5,7 +5,9 @@ import path from 'node:path';
 import { readYamlDocuments } from '@outrigger/common/yaml/read';
 import { Verbatim, writeYaml } from '@outrigger/common/yaml/write';
 import { UserError } from 'outrigger/internal/core/errors';
+import { watcherNames } from 'outrigger/internal/settings';
 import * as z from 'zod';
+import { ofOthers } from '../aws/parameters.ts';
 import { manifestsFolder } from '../project/list-controllers.ts';
 
 /** The folder of the chart, in the project. */
@@ -66,6 +68,7 @@ export function chartFiles(
   files.set('Chart.yaml', writeYaml([{ apiVersion: 'v2', name, version, description: `The watcher of ${name}.` }]));
   const all = { image: '', imagePullSecrets: [], ...values, serviceAccount, settings };
   files.set('values.yaml', valuesHead + writeYaml([all]));
+  files.set('values.schema.json', `${JSON.stringify(valuesSchema(Object.keys(all)), undefined, 2)}\n`);
   return files;
 }
 
@@ -76,6 +79,19 @@ const valuesHead = `# image: the repository and the digest of the watcher (REPOS
 # serviceAccount.annotations: the AWS role of the watcher, with IRSA (eks.amazonaws.com/role-arn).
 # settings: the settings of the watcher (docs/settings.md); these are needed.
 `;
+
+/** What Helm refuses by name: a value that the chart does not read, and a setting that the watcher does not have. */
+function valuesSchema(values: readonly string[]): object {
+  const anyOf = (names: Iterable<string>) => Object.fromEntries([...names].map((name) => [name, {}]));
+  const patternProperties = anyOf(ofOthers.map(({ source }) => source));
+  const ofWatcher = { properties: anyOf(watcherNames), patternProperties, additionalProperties: false };
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    // A chart that has this one as a part gives it `global`.
+    properties: { ...anyOf([...values, 'global']), settings: { type: 'object', ...ofWatcher } },
+    additionalProperties: false,
+  };
+}
 
 const accountValue = new Verbatim('{{- toYaml .Values.serviceAccount.annotations | nindent 4 }}');
 

@@ -75,10 +75,14 @@ export async function requireProject(root: string): Promise<void> {
   );
 }
 
-/** The sources in the folder itself, in the order of their names. */
-async function controllerFiles(root: string): Promise<readonly string[]> {
-  const files = await readdir(path.join(root, controllersFolder)).catch(() => []);
-  return files.filter((file) => /\.[cm]?[jt]s$/.test(file) && !/\.d\.[cm]?ts$/.test(file)).toSorted();
+/** The sources in the folder and below, without tests, in the order of their names: those of the folder itself first. */
+export async function controllerFiles(root: string): Promise<readonly string[]> {
+  const files = await readdir(path.join(root, controllersFolder), { recursive: true }).catch(() => []);
+  const depth = (file: string) => file.split(path.sep).length;
+  return files
+    .filter((file) => /\.[cm]?[jt]s$/.test(file) && !/\.(d|test|spec)\.[cm]?[jt]s$/.test(file))
+    .toSorted()
+    .toSorted((a, b) => depth(a) - depth(b));
 }
 
 async function loadExports(root: string, file: string, version = ''): Promise<readonly (readonly [string, unknown])[]> {

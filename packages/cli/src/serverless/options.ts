@@ -113,26 +113,27 @@ export function checkRegion({ kmsKeyArn, alarmTopicArn }: Options, region: strin
 /**
  * Refuses unknown names in `--param` and in the `params` of serverless.yml, because a typing error would otherwise
  * deploy the default, and a setting with the name of an option, because both would have one value. Throws OptionError.
+ * @param text of the file: osls has resolved `${self:params.default.NAME}` before, and nothing else shows the use
  */
 export function refuseUnknown(
   param: readonly string[],
   settings: readonly string[],
   serverless: { readonly params?: Readonly<Record<string, object | undefined>> } = {},
+  text = '',
 ): void {
   const optionNames = Object.keys(optionDefaults);
   const twice = optionNames.find((name) => settings.includes(name));
   if (twice !== undefined)
     throw new OptionError(`the setting ${twice} of a controller has the name of an option; rename the setting`);
   const known = [...optionNames, ...settings];
-  const uses = [...JSON.stringify(serverless).matchAll(/\bparam:([\w-]*)(\$\{)?/g)];
+  const uses = [...(JSON.stringify(serverless) + text).matchAll(/\b(?:param:|self:params\.[\w-]+\.)([\w-]*)(\$\{)?/g)];
   // Of `param:TOPIC_${...}` only the beginning of the name is known.
   const isUsed = (name: string) =>
     uses.some(([, start = '', nested]) => (nested === undefined ? name === start : name.startsWith(start)));
   const inFile = Object.entries(serverless.params ?? {}).flatMap(([stage, given]) =>
     Object.keys(given ?? {}).map((name) => [`serverless.yml: params.${stage}.`, name] as const),
   );
-  // Options and settings are upper-case. Another name in the file is the author's own: its use may be out of sight,
-  // because osls has resolved `${self:params.default.team}` before.
+  // Options and settings are upper-case. Another name in the file is the author's own: its use may be out of sight.
   const isOwn = (name: string) =>
     inFile.some(([, one]) => one === name) && !/^[A-Z][A-Z0-9_]*$/.test(name) && !known.includes(name.toUpperCase());
   const inCommand = param.map((pair) => ['--param ', pair.split('=')[0] ?? ''] as const);

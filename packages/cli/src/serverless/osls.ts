@@ -22,6 +22,8 @@ export type Configuration = {
 export type Osls = {
   readonly version: string;
   readonly serviceDir: string;
+  /** The name of serverless.yml in the folder. */
+  readonly configurationFilename: string;
   readonly classes: { readonly Error: new (message: string, code: string) => Error };
   readonly processedInput: { readonly commands: readonly string[]; readonly options: { readonly stage?: string } };
   readonly configurationInput: Configuration;

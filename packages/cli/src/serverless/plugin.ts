@@ -14,7 +14,7 @@ import { awsOf } from '../aws/resources.ts';
 import { checkRegistry } from '../project/check-registry.ts';
 import { describeVersion } from '../project/deployed-version.ts';
 import { runOwn } from '../project/own-module.ts';
-import { loadProject, packageRoot, readNamespaces, readProjectName } from '../project/project.ts';
+import { loadProject, packageRoot, readNamespaces, readProjectName, readTextFile } from '../project/project.ts';
 import { checkFunctions } from './check-functions.ts';
 import { checkNames } from './check-names.ts';
 import { checkStack } from './check-stack.ts';
@@ -64,7 +64,7 @@ export default class OutriggerPlugin {
   /** Adds the parts of the registry to the configuration. */
   async asyncInit(): Promise<void> {
     await this.#explained(async () => {
-      const { serviceDir, configurationInput: given, version } = this.#osls;
+      const { serviceDir, configurationFilename, configurationInput: given, version } = this.#osls;
       if (Number.parseInt(version, 10) < oldestMajor)
         throw new OptionError(`this is osls ${version}; use osls ${oldestMajor}: npm install osls@${oldestMajor}`);
       const project = await readProjectName(serviceDir);
@@ -80,7 +80,8 @@ export default class OutriggerPlugin {
       this.#deployment = { project, stage };
       if (given.custom?.outrigger !== undefined)
         throw new OptionError('serverless.yml: custom.outrigger has no effect; write its options under params');
-      refuseUnknown(this.#param, settingsOf(registry), given);
+      const text = await readTextFile(path.join(serviceDir, configurationFilename));
+      refuseUnknown(this.#param, settingsOf(registry), given, text);
       const ofCommand = Object.fromEntries(
         this.#param.map((pair) => [pair.split('=', 1)[0], pair.replace(/^.*?=/, '')]),
       );
