@@ -26,6 +26,12 @@ it('a server with the kind of defineKind and an object serves both, with default
   expect(await server.get(Gate, { namespace: 'default', name: 'one' })).toBeUndefined();
 });
 
+it('an object is also given as the text of its manifest', async () => {
+  const text = `apiVersion: ${Gate.apiVersion}\nkind: Gate\nmetadata: { name: one }\nspec: { width: 3 }\n`;
+  await using server = await startApiServer({ crds: [Gate], objects: [text] });
+  expect((await server.list(Gate)).map(({ spec }) => spec.width)).toEqual([3]);
+});
+
 it('the status of an applied object is stored, and so is that of a later apply', async () => {
   await using server = await startApiServer({ crds: [Gate], objects: [{ ...gate, status: { replicas: 1 } }] });
   const replicas = async () => (await server.get(Gate, { namespace: 'default', name: 'one' }))?.status?.replicas;

@@ -89,7 +89,8 @@ export function firstDifference(is: unknown, wanted: unknown, path = ''): Differ
 
 const longest = 200;
 
-function text(value: unknown): string {
+/** Returns the beginning of a value as JSON. */
+export function text(value: unknown): string {
   const json = value === undefined ? 'absent' : JSON.stringify(value);
   return json.length > longest ? `${json.slice(0, longest)}…` : json;
 }

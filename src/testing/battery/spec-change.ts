@@ -8,7 +8,7 @@ import { predicateOf } from '../../generate/changing-kinds.ts';
 import { ApiError } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { crashAfterWrite, mostCalls } from './fault-checks.ts';
-import { converged, expectSame, fail, firstDifference, giveCreatedOnce } from './report.ts';
+import { converged, expectSame, fail, firstDifference, giveCreatedOnce, text } from './report.ts';
 import type { Stage } from './stage.ts';
 import type { EndState } from './varying.ts';
 import { maskVarying, type TwoRuns } from './varying.ts';
@@ -137,6 +137,10 @@ export async function expectEnd(
   const followsSpec = ([name]: [string, unknown]) => !isOf(stage.options.createdOnce, name);
   const isCompared = (entry: [string, unknown]) => followsSpec(entry) && !isOf(keeps, entry[0]);
   const is = maskVarying(await stage.endState(), runs);
+  for (const [name, value] of Object.entries(is).filter(([one]) => !one.includes('/'))) {
+    if (countValues(value) === countValues(wanted[name])) continue;
+    fail(`${after}, ${name} is ${text(value)} instead of ${text(wanted[name])}`, advice);
+  }
   expectSame(
     comparable(Object.fromEntries(Object.entries(is).filter(isCompared))),
     comparable(Object.fromEntries(Object.entries(wanted).filter(isCompared))),
@@ -178,12 +182,11 @@ export async function refusalOf(change: Promise<void>): Promise<string | undefin
 
 /**
  * What must be the same: which children there are, their owned fields, and the statuses of conditions. Other fields of
- * a status may be a history or a counter. Of the outside system only the number of values is compared, because an id
- * that is assigned there is another one.
+ * a status may be a history or a counter.
  */
 function comparable(state: EndState): unknown {
-  const entries = Object.entries(state).map(([name, value]) => {
-    if (!name.includes('/')) return [name, { values: countValues(value) }];
+  const objects = Object.entries(state).filter(([name]) => name.includes('/'));
+  const entries = objects.map(([name, value]) => {
     const { status: _, ...owned } = recordIn(value, 'owned');
     const { conditions } = recordIn(recordIn(value, 'owned'), 'status');
     const statuses = (Array.isArray(conditions) ? conditions : []).map((one) => [
@@ -195,6 +198,7 @@ function comparable(state: EndState): unknown {
   return Object.fromEntries(entries);
 }
 
+/** Of the outside system the number of values is compared, because an id that is assigned there is another one. */
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, one) => sum + countValues(one), 0);
