@@ -32,7 +32,7 @@ export type BatteryOptions = {
   readonly samples: readonly object[];
   /** Objects that must exist before, for example Secrets that the samples name. */
   readonly objects?: readonly object[];
-  /** Definitions of foreign kinds that the controller uses: objects, files, or their text. Its kinds of defineKind are there. */
+  /** Definitions of foreign kinds that the controller uses: objects, files or their text. Its own kinds are there. */
   readonly crds?: readonly (AnyCustomKind | object | string)[];
   /** Settings of the controller. The variable of a secret has its name. */
   readonly environment?: Readonly<Record<string, string>>;

@@ -75,7 +75,7 @@ export async function requireProject(root: string): Promise<void> {
   );
 }
 
-/** The sources in the folder and below, without tests, in the order of their names: those of the folder itself first. */
+/** The sources in the folder and below, without tests, in the order of their names. Those of the folder come first. */
 export async function controllerFiles(root: string): Promise<readonly string[]> {
   const files = await readdir(path.join(root, controllersFolder), { recursive: true }).catch(() => []);
   const depth = (file: string) => file.split(path.sep).length;
