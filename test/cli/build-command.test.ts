@@ -81,7 +81,7 @@ it('B8: --cloudformation writes a template whose code is in a bucket of the user
     Resources: { Queue: queue, Tree: codeOf({ Ref: 'CodeBucket' }, { 'Fn::Sub': `\${CodePrefix}${file}` }) },
     Outputs: { QueueUrl: { Value: { Ref: 'Queue' } } },
   });
-  expect(await readdir(at('dist/chart'))).toEqual(['Chart.yaml', 'templates', 'values.yaml']);
+  expect(await readdir(at('dist/chart'))).toEqual(['Chart.yaml', 'templates', 'values.schema.json', 'values.yaml']);
   const templates = ['deployment.yaml', 'rbac.yaml', 'settings.yaml'];
   expect(await readdir(at('dist/chart/templates'))).toEqual(expect.arrayContaining(templates));
   expect(await readdir(at('dist/chart/templates'))).not.toContain('old.yaml');
