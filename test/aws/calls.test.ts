@@ -1,6 +1,6 @@
 // Only which actions of IAM a call needs, by what awsClient tells of it.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { DeleteBucketCorsCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { GetHostedZoneCommand, Route53Client } from '@aws-sdk/client-route-53';
 import { expect, it } from 'vitest';
 import { type AwsCall, actionsOf, awsCalls } from '../../src/aws/calls.ts';
 import { awsClient } from '../../src/aws.ts';
@@ -58,16 +58,12 @@ it.each<[service: string, operation: string, actions: string, rest?: Omit<AwsCal
 });
 
 it('a client tells of its calls what their actions follow from', async () => {
-  const { url, close } = await startHttpServer((_, response) => void response.end());
+  const { url, close } = await startHttpServer((_, response) => void response.end('<GetHostedZoneResponse/>'));
   const calls: AwsCall[] = [];
   const onCall = (call: unknown) => void calls.push(call as AwsCall);
   subscribe(awsCalls, onCall);
-  const s3 = awsClient(S3Client, { endpoint: url });
-  await s3.send(new ListObjectsV2Command({ Bucket: 'north' }));
-  await s3.send(new GetObjectCommand({ Bucket: 'north', Key: 'a', VersionId: '1' }));
-  await s3.send(new DeleteBucketCorsCommand({ Bucket: 'north' }));
+  await awsClient(Route53Client, { endpoint: url }).send(new GetHostedZoneCommand({ Id: 'Z1' }));
   unsubscribe(awsCalls, onCall);
   await close();
-  expect(calls.flatMap(actionsOf)).toEqual(['s3:ListBucket', 's3:GetObjectVersion', 's3:PutBucketCors']);
-  expect(calls.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE']);
+  expect(calls).toEqual([{ service: 'route53', operation: 'GetHostedZone', input: { Id: 'Z1' }, method: 'GET' }]);
 });
