@@ -7,7 +7,7 @@ export type Responder = (request: IncomingMessage, response: ServerResponse, url
 
 /** Parses the target of a request line. Undefined for one that is no URL, such as `//`. */
 export function requestUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): URL | undefined {
-  return URL.canParse(url, 'http://server') ? new URL(url, 'http://server') : undefined;
+  return URL.parse(url, 'http://server') ?? undefined;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { checkContent } from '../checks/check-content.ts';
 import { checkPodUpdate } from '../checks/pod-update.ts';
 import { isApiObject } from '../object.ts';
-import type { BuiltinSchemas } from '../schema/builtins.ts';
+import { publishedSchemas } from '../schema/builtins.ts';
 import { inSpec, prepares } from './builtin-defaults.ts';
 import { builtinColumns, plainColumns } from './columns.ts';
 import { fillTypeDefaults } from './default-values.ts';
@@ -126,9 +126,16 @@ const scale = {
   selector: ['spec', 'selector'],
 };
 
-/** Returns the built-in kinds. */
-export function builtinResources(schemas: BuiltinSchemas): ApiResource[] {
-  const ofServer = { ...prepares, Service: inSpec(createServiceSpec()) };
+/** The built-in kinds, for all servers of a process. */
+const shared = readKinds().map((words) => ({ words, resource: resourceOf(words, prepares[words.kind]) }));
+
+/** Returns the built-in kinds. Those of Services are of one server, which counts the addresses that it gives them. */
+export function builtinResources(): readonly ApiResource[] {
+  const ofServer = inSpec(createServiceSpec());
+  return shared.map(({ words, resource }) => (words.kind === 'Service' ? resourceOf(words, ofServer) : resource));
+}
+
+function readKinds(): readonly Words[] {
   let [prefix = '', group = '', version = 'v1']: string[] = [];
   return kinds
     .trim()
@@ -138,7 +145,8 @@ export function builtinResources(schemas: BuiltinSchemas): ApiResource[] {
         [prefix = '', group = '', version = 'v1'] = line.split(' ');
         return [];
       }
-      return [resourceOf(schemas, ofServer, { prefix, group, version, words: line.trim().split(' ') })];
+      const [kind = '', ...words] = line.trim().split(' ');
+      return [{ prefix, group, version, kind, words }];
     });
 }
 
@@ -146,18 +154,17 @@ type Words = {
   readonly prefix: string;
   readonly group: string;
   readonly version: string;
+  readonly kind: string;
   readonly words: readonly string[];
 };
 
 function resourceOf(
-  schemas: BuiltinSchemas,
-  preparesByKind: typeof prepares,
-  { prefix, group, version, words: [kind = '', plural = '', short = '', ...words] }: Words,
+  { prefix, group, version, kind, words: [plural = '', short = '', ...words] }: Words,
+  prepare: (typeof prepares)[string] | undefined,
 ): ApiResource {
   const has = (word: string): boolean => words.includes(word);
   const schemaName = `${prefix}.${kind}`;
   const more = { ...further[kind], ...further[schemaName] };
-  const prepare = preparesByKind[kind];
   return {
     group,
     version,
@@ -171,7 +178,7 @@ function resourceOf(
     custom: false,
     schemaName,
     get schema() {
-      return schemas.resolved(schemaName);
+      return publishedSchemas.resolved(schemaName);
     },
     status: has('status'),
     statusKeeps: [],
@@ -191,7 +198,7 @@ function resourceOf(
     ...(has('segment') ? { nameError: pathSegmentError } : {}),
     ...more,
     prepare: (object, old) => {
-      const schema = schemas.resolved(schemaName);
+      const schema = publishedSchemas.resolved(schemaName);
       const filled = fillTypeDefaults(
         schema.properties?.spec === undefined ? object : { ...object, spec: object.spec ?? {} },
         schema,
@@ -200,9 +207,9 @@ function resourceOf(
       return prepare?.(complete, old) ?? complete;
     },
     check: (object, old) => [
-      ...checkContent(object, old, schemas.resolved(schemaName), 'content'),
+      ...checkContent(object, old, publishedSchemas.resolved(schemaName), 'content'),
       ...(more.check?.(object, old) ?? []),
     ],
-    checkStatus: (object, old) => checkContent(object, old, schemas.resolved(schemaName), 'status'),
+    checkStatus: (object, old) => checkContent(object, old, publishedSchemas.resolved(schemaName), 'status'),
   };
 }

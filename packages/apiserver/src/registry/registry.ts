@@ -21,7 +21,7 @@ export const definitionsCollection = 'apiextensions.k8s.io/customresourcedefinit
 
 /** Creates the registry. It is updated with every change of a definition in the store. */
 export function createRegistry(store: Store, schemas: BuiltinSchemas): ResourceRegistry {
-  const builtins = builtinResources(schemas);
+  const builtins = builtinResources();
   const defined = new Map<string, readonly ApiResource[]>();
   const define = (definition: ApiObject): void => {
     defined.set(definition.metadata.name ?? '', customResources(definition, schemas.objectMeta));
