@@ -211,16 +211,7 @@ export function defineKind<
   };
   const kind = {
     ...describeKind<Name, S>(definition),
-    definition: {
-      spec,
-      status,
-      conditions,
-      columns,
-      shortNames,
-      formerVersions,
-      ...(scale === undefined ? {} : { scale }),
-      ...(nameRule === undefined ? {} : { nameRule }),
-    },
+    definition: { spec, status, conditions, columns, shortNames, formerVersions, scale, nameRule },
     read,
     parseStatus: (value: unknown) => parseStrictly(status, value, 'status'),
   };

@@ -40,13 +40,13 @@ export type ControllerDeclaration = {
   /** The kind that it reconciles. */
   readonly resource: PrimaryKind;
   /** The objects that it reconciles; absent: all of the kind. */
-  readonly selector?: Selector;
+  readonly selector?: Selector | undefined;
   /** The slice of a second controller on the kind. Absent: this is the kind's first controller. */
-  readonly statusSlice?: StatusSlice;
+  readonly statusSlice?: StatusSlice | undefined;
   /** The kinds of its children. */
   readonly owns: readonly Kind[];
   /** The privileges of its children. Absent: none. */
-  readonly allows?: Allows;
+  readonly allows?: Allows | undefined;
   /** The kinds that it reads, and where. */
   readonly reads: readonly Read[];
   /** The kinds that it watches, without the functions that map them. */
@@ -54,9 +54,9 @@ export type ControllerDeclaration = {
     /** The watched kind. */
     readonly kind: Kind;
     /** The objects that are watched; absent: all. */
-    readonly selector?: Omit<Selector, 'fields'>;
+    readonly selector?: Omit<Selector, 'fields'> | undefined;
     /** The changes of its objects that count. Absent: every write. */
-    readonly changes?: Changes;
+    readonly changes?: Changes | undefined;
     /** The label that names the object to reconcile. */
     readonly label?: string;
     /** The kind whose label is followed. */
@@ -65,23 +65,23 @@ export type ControllerDeclaration = {
   /** Events outside of the cluster. Their mapping functions need no settings, so they are part of it. */
   readonly wakes: readonly Wake[];
   /** The variables that its function needs. */
-  readonly settings?: z.ZodObject;
+  readonly settings?: z.ZodObject | undefined;
   /** Statements of the role of its function. Absent: none beside those that every function has. */
-  readonly permissions?: readonly Permission[];
+  readonly permissions?: readonly Permission[] | undefined;
   /** The commands that it may run in pods. */
-  readonly exec?: ExecSpec;
+  readonly exec?: ExecSpec | undefined;
   /** The labels and annotations that it sets on its objects. Absent: none. */
-  readonly sets?: MetadataSpec;
+  readonly sets?: MetadataSpec | undefined;
   /** Whether its role may delete its objects. */
-  readonly deletesSelf?: true;
+  readonly deletesSelf?: true | undefined;
   /** Whether it has a finalizer. */
   readonly finalizes: boolean;
   /** The changes of an object that trigger a reconcile. Absent: the default of the kind. */
-  readonly changes?: Changes;
+  readonly changes?: Changes | undefined;
   /** Where it stores what it has observed of an object. Absent: in its status; nowhere for a foreign kind. */
-  readonly evidence?: 'annotation';
+  readonly evidence?: 'annotation' | undefined;
   /** Whether its finalizer may delay the deletion of Pods, Nodes and volumes. */
-  readonly blocksDeletion?: boolean;
+  readonly blocksDeletion?: boolean | undefined;
   /** Concurrency, time-out, retries and the like, with their defaults. */
   readonly options: ControllerOptions;
 };

@@ -42,12 +42,12 @@ export type KindDefinition = {
   readonly conditions: readonly string[];
   /** Extra columns of `kubectl get`, by name. */
   readonly columns: Readonly<Record<string, PrinterColumn>>;
-  readonly scale?: { readonly spec: string; readonly status: string; readonly selector?: string };
+  readonly scale?: { readonly spec: string; readonly status: string; readonly selector?: string } | undefined;
   readonly shortNames: readonly string[];
   /** Versions before `version`, which the API server still serves, with a warning. */
   readonly formerVersions: readonly string[];
   /** A rule on metadata.name, in CEL (`self.metadata.name`), with the message that a user gets. */
-  readonly nameRule?: { readonly rule: string; readonly message: string };
+  readonly nameRule?: { readonly rule: string; readonly message: string } | undefined;
 };
 
 /** How a controller reads an object of its kind, and what it may write to its status. */

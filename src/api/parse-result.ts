@@ -11,9 +11,9 @@ import type { DeclaredCondition, Finalized } from './result.ts';
 export type AnyResult = {
   readonly status: object;
   readonly conditions: Readonly<Record<string, DeclaredCondition>>;
-  readonly requeueAfterSeconds?: number;
-  readonly requeueAt?: Date;
-  readonly error?: Error;
+  readonly requeueAfterSeconds?: number | undefined;
+  readonly requeueAt?: Date | undefined;
+  readonly error?: Error | undefined;
 };
 
 const requeueAfterSeconds = z.number().max(maxRequeueSeconds);
@@ -81,11 +81,7 @@ function laterOf({ requeueAfterSeconds: after, requeueAt, error }: z.output<type
   if (after !== undefined && requeueAt !== undefined) {
     throw new InvalidResultError('requeueAfterSeconds and requeueAt: give one of the two');
   }
-  return {
-    ...(after === undefined ? {} : { requeueAfterSeconds: after }),
-    ...(requeueAt === undefined ? {} : { requeueAt }),
-    ...(error === undefined ? {} : { error }),
-  };
+  return { requeueAfterSeconds: after, requeueAt, error };
 }
 
 /** Checks what finalize returned. Throws as the check of a result does. */

@@ -8,18 +8,20 @@ import type { Condition, DeclaredCondition } from './result.ts';
 /** A workload, as far as its availability is read from it. A V1Deployment fits. */
 export type Workload = {
   /** Its name, generation and whether it is being deleted. */
-  readonly metadata?: {
-    /** The name, with which messages begin. */
-    readonly name?: string;
-    /** The generation of the spec. */
-    readonly generation?: number;
-    /** Present while it is being deleted. */
-    readonly deletionTimestamp?: unknown;
-  };
+  readonly metadata?:
+    | {
+        /** The name, with which messages begin. */
+        readonly name?: string;
+        /** The generation of the spec. */
+        readonly generation?: number;
+        /** Present while it is being deleted. */
+        readonly deletionTimestamp?: unknown;
+      }
+    | undefined;
   /** What its own controller says. */
   readonly status?: {
     /** The generation that the status is of. */
-    readonly observedGeneration?: number;
+    readonly observedGeneration?: number | undefined;
     /** Its conditions. */
     readonly conditions?: readonly {
       /** The type, such as `Available`. */
@@ -74,11 +76,8 @@ export function statefulSetReady(set: ReplicatedWorkload | undefined): DeclaredC
   const readiness =
     ready >= desired ? { status: 'True', reason: 'AllReady' } : { status: 'False', reason: 'NotAllReady' };
   return deploymentAvailable({
-    ...(metadata === undefined ? {} : { metadata }),
-    status: {
-      ...(observedGeneration === undefined ? {} : { observedGeneration }),
-      conditions: [{ type: 'Available', ...readiness, message }],
-    },
+    metadata,
+    status: { observedGeneration, conditions: [{ type: 'Available', ...readiness, message }] },
   });
 }
 

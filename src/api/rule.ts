@@ -30,7 +30,7 @@ export const preserveKey = 'x-kubernetes-preserve-unknown-fields';
  */
 export function withRule<S extends z.ZodType>(schema: S, cel: CelRule, holds: (value: z.output<S>) => boolean): S {
   const path = cel.fieldPath?.split('.').filter((segment) => segment !== '');
-  const refined = schema.refine(holds, { message: cel.message, ...(path === undefined ? {} : { path }) });
+  const refined = schema.refine(holds, { message: cel.message, path });
   return refined.meta({ ...schema.meta(), [rulesKey]: [...rulesOf(schema), cel] });
 }
 

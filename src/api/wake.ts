@@ -66,7 +66,7 @@ export function wake(pattern: WakePattern, mapToKeys: Wake['mapToKeys']): Wake {
 
 /** Returns the pattern of a rule of EventBridge ("Event patterns"). */
 export function eventPatternOf({ source, detailType, detail }: WakePattern): JsonObject {
-  return { source: [source], 'detail-type': [detailType], ...(detail === undefined ? {} : { detail }) };
+  return { source: [source], 'detail-type': [detailType], detail };
 }
 
 /** Returns whether a rule with the pattern matches the event. */

@@ -144,7 +144,7 @@ export function mergeCheckpoint(
   const senderId = ours.senderId ?? theirs?.senderId;
   const { cluster } = ours;
   const reconnectingSinceMs = failedSince(theirs?.reconnectingSinceMs, ours.reconnectingSinceMs, lastSeenAtMs, nowMs);
-  return { cluster, lastSeenAtMs, reconnectingSinceMs, ...(senderId === undefined ? {} : { senderId }), entries };
+  return { cluster, lastSeenAtMs, reconnectingSinceMs, senderId, entries };
 }
 
 /**

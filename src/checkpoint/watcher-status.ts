@@ -62,7 +62,7 @@ export type WatcherStatus = {
   /** For how long a watch fails; absent if none does. */
   readonly reconnectingSeconds?: number;
   /** The id by which SQS names the watcher as a sender, as the watcher wrote it. */
-  readonly senderId?: string;
+  readonly senderId?: string | undefined;
   /** The entries of the checkpoint, which name the queues of the watchers that wrote them. */
   readonly entries?: CheckpointDocument['entries'];
   /** When it was read, by the clock of the API server, which the times of the entries are compared with. */
@@ -101,7 +101,7 @@ export async function readWatcherStatus(
     const written = {
       entries,
       readAtMs,
-      ...(senderId === undefined ? {} : { senderId }),
+      senderId,
       ...(reconnectingSinceMs === undefined ? {} : { reconnectingSeconds: secondsSince(reconnectingSinceMs) }),
     };
     const lastSeenSeconds = secondsSince(lastSeenAtMs);

@@ -32,7 +32,7 @@ export function openClusters(
   const source = openClusterSource(location, aws);
   const table = createClusterRegistry(refreshSeconds === undefined ? source : { ...source, refreshSeconds }, {
     now,
-    ...(onFailedRead === undefined ? {} : { onFailedRead }),
+    onFailedRead,
   });
   return { table, clusters: createClusters(table, { now, secrets, credentials, client: { userAgent } }), secrets };
 }

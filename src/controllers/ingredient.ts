@@ -87,7 +87,7 @@ function isLaidOut({ measured, key }: Holding, claim: Claim): boolean {
 
 /** The status has what the pantry returned, never what was requested. */
 function statusOf({ location, measured }: Holding): Pick<Holding, 'location' | 'measured'> {
-  return { location, ...(measured === undefined ? {} : { measured }) };
+  return { location, measured };
 }
 
 function laidOut(holding: Holding) {

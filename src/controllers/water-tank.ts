@@ -115,11 +115,7 @@ export const waterTank = WaterTank.controller('water-tank', {
       (recorded !== observed && !(action === 'Holding' && decide(recorded, spec) === 'Holding'));
     const last = isNews ? now().toISOString() : status?.lastChangedTime;
     return {
-      status: {
-        observedLevel: isNews ? observed : recorded,
-        action,
-        ...(last === undefined ? {} : { lastChangedTime: last }),
-      },
+      status: { observedLevel: isNews ? observed : recorded, action, lastChangedTime: last },
       conditions: { AtLevel: atLevel, SensorReachable: ok('Reading') },
       requeueAfterSeconds,
     };

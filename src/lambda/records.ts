@@ -22,9 +22,9 @@ export function toQueueRecord({
     receiveCount: Number(attributes.ApproximateReceiveCount),
     firstReceivedAt: Number(attributes.ApproximateFirstReceiveTimestamp),
     senderId: attributes.SenderId,
-    ...(stampedSender === undefined ? {} : { stampedSender }),
-    ...(unknownSince === undefined ? {} : { unknownSince }),
-    ...(attributes.AWSTraceHeader === undefined ? {} : { traceHeader: attributes.AWSTraceHeader }),
+    stampedSender,
+    unknownSince,
+    traceHeader: attributes.AWSTraceHeader,
   };
 }
 

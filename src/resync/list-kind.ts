@@ -6,7 +6,7 @@ import { type ControllerDefinition, hasEvidence } from '../api/definition.ts';
 import { recordWatcherDown } from '../checkpoint/watcher-status.ts';
 import { missedAfterSecondsOf, overdueAfterSecondsOf } from '../core/controller-options.ts';
 import { toError } from '../core/errors.ts';
-import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
+import { formatReconcileKey, keyOf, type ReconcileKey } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
 import { controllerQueue, heldLabelOf, resyncQueue, timersQueue } from '../core/names.ts';
@@ -201,7 +201,6 @@ function listObjects(
   });
   const toListedObject = (item: unknown): ListedObject => {
     const object = parseObject(item);
-    const { name, namespace } = object.metadata;
     const startedMs = runMs + serverNowMs - now();
     // The API server has applied the selectors of labels and fields. The namespaces are checked here.
     const isListed = isSelected(declaration.selector, { ...object, kind: resource.kind });
@@ -218,7 +217,7 @@ function listObjects(
           nowMs: serverNowMs,
           busyRun: isBusy ? { startedMs, intervalSeconds: rate.runIntervalSeconds } : undefined,
         });
-    return { name, ...(namespace === undefined ? {} : { namespace }), decision };
+    return { ...keyOf(object.metadata), decision };
   };
   return listPagesAs(dated, resource, toListedObject, {
     signal,
@@ -275,16 +274,11 @@ function selectDue(
   };
   const messages: Message[] = [];
   let unobserved = 0;
-  for (const { name, namespace, decision } of objects) {
+  for (const object of objects) {
+    const { decision } = object;
     if (decision === 'skip') continue;
-    const key: ReconcileKey = {
-      controller: controller.name,
-      cluster: message.cluster,
-      group: resource.group,
-      resource: resource.plural,
-      ...(namespace === undefined ? {} : { namespace }),
-      name,
-    };
+    const { group, plural } = resource;
+    const key = { controller: controller.name, cluster: message.cluster, group, resource: plural, ...keyOf(object) };
     if (decision !== 'periodic') unobserved += 1;
     // More unobserved objects than the rate allows in one run interval: the next run finds the rest, and does not find
     // them queued twice.

@@ -17,11 +17,11 @@ export type DeadLetter = {
   /** The body, unchanged. */
   readonly body: string;
   /** The parsed body, if it is a message. */
-  readonly message?: Message;
+  readonly message?: Message | undefined;
   /** `unknown` if SQS moved the message itself, because it was received too often, or if its body is too large. */
   readonly reason: string;
   /** The number of failed reconciles; undefined if unknown. */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /** The last error, without credentials. */
   readonly error?: string;
   /**
@@ -127,8 +127,8 @@ export function readDeadLetter({ messageId, body, attributes, sentAt }: Received
     messageId: read('messageId') || messageId,
     body,
     reason: read('reason') || redact(event?.reason ?? '') || unknownReason,
-    ...(message === undefined ? {} : { message }),
-    ...(attempts === undefined ? {} : { attempts }),
+    message,
+    attempts,
     ...(error === '' ? {} : { error }),
     ...(firstSeenAt === undefined ? {} : { firstSeenAt }),
     ...(object === undefined ? {} : { object }),

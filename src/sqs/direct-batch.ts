@@ -70,7 +70,7 @@ export function createDirectBatch(sqs: SQSClient): SendBatch {
       body,
       query: {},
       headers: { ...headers, 'user-agent': 'outrigger-watcher' },
-      ...(port === undefined ? {} : { port }),
+      port,
       clone: () => request,
     };
     const { response } = await config.requestHandler.handle(request, { abortSignal });

@@ -186,7 +186,7 @@ export function formatMessage({ merged: others, ...message }: Message): string {
     cluster,
     object: [group, resource, namespace, name],
     cause: why,
-    ...(clusterUid === undefined ? {} : { clusterUid }),
+    clusterUid,
     ...(others === undefined ? {} : { merged: limit(others) }),
     ...(strays === undefined ? {} : { strays: { count: strays.count, objects: strays.objects.map(copyOf) } }),
   });

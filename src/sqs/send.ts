@@ -171,7 +171,7 @@ function accepted(messageId: string): Attempt {
 }
 
 function rejected(reason: string, final: boolean, error?: Error): Attempt {
-  return { sent: { accepted: false, reason, ...(error === undefined ? {} : { error }) }, final };
+  return { sent: { accepted: false, reason, error }, final };
 }
 
 function missingQueue(queue: string): Attempt {

@@ -22,7 +22,7 @@ export type SendResult =
       readonly accepted: false;
       readonly reason: string;
       /** The error of the call, if it failed as a whole. */
-      readonly error?: Error;
+      readonly error?: Error | undefined;
       /** The queue does not exist: a retry does not help. */
       readonly missingQueue?: true;
     };

@@ -181,7 +181,7 @@ function planBatch(
         outgoing.push({ queue: timersQueue, entry, records: [record] });
         continue;
       }
-      const step = nextTimerStep(message, { nowMs, ids, ...(sender === undefined ? {} : { sender }) });
+      const step = nextTimerStep(message, { nowMs, ids, sender });
       // The message keeps its own trace. The timers function's trace would mix the traces of all senders.
       const entry = { ...step.entry, traceHeader: record.traceHeader };
       steps.push({ ...step, queue: step.type === 'hop' ? timersQueue : step.queue, entry, records: [record] });
@@ -226,6 +226,6 @@ function mergeBy(
 
 /** Makes the dead letter of a record: the unchanged body, with the reason in an attribute. */
 function deadLetterOf({ record, reason, error }: RefusedRecord): OutgoingMessage {
-  const attributes = deadLetterAttributes(record, { reason, ...(error === undefined ? {} : { lastError: error }) });
+  const attributes = deadLetterAttributes(record, { reason, lastError: error });
   return { queue: timersDeadLetterQueue, entry: { body: record.body, attributes }, records: [record] };
 }

@@ -59,7 +59,11 @@ export function timerEntry(message: Message, { nowMs }: { readonly nowMs: number
  */
 export function nextTimerStep(
   message: Message,
-  { nowMs, ids, sender }: { readonly nowMs: number; readonly ids: FunctionIds; readonly sender?: TimerSender },
+  {
+    nowMs,
+    ids,
+    sender,
+  }: { readonly nowMs: number; readonly ids: FunctionIds; readonly sender?: TimerSender | undefined },
 ): TimerStep {
   const ownId = timerDeduplicationId(message, ids);
   // A message of an unknown sender has an id of its own, so it never suppresses a genuine one.

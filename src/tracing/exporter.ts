@@ -105,7 +105,7 @@ function toOtlp({ name, kind, context, parentSpanId, links = [], startMs, endMs,
   return {
     traceId: context.traceId,
     spanId: context.spanId,
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    parentSpanId,
     name,
     kind: kinds[kind],
     startTimeUnixNano: nanoseconds(startMs),

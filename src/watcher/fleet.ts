@@ -165,11 +165,7 @@ export function createFleet(
         clusters: Object.fromEntries(
           [...members].map(([name, member]) => [
             name,
-            {
-              ready: healthOf(member)?.ready() ?? false,
-              ...(member.error === undefined ? {} : { error: member.error }),
-              kinds: healthOf(member)?.report() ?? [],
-            },
+            { ready: healthOf(member)?.ready() ?? false, error: member.error, kinds: healthOf(member)?.report() ?? [] },
           ]),
         ),
       }),

@@ -261,7 +261,7 @@ function createCheckpoint(
 
 function optionsOf(settings: WatcherSettings): Omit<ClusterWatcherOptions, 'cluster'> {
   return {
-    ...(settings.WATCH_NAMESPACES === undefined ? {} : { namespaces: settings.WATCH_NAMESPACES }),
+    namespaces: settings.WATCH_NAMESPACES,
     queues: [settings.QUEUE_URL_PREFIX, settings.QUEUE_GENERATION].join(' '),
     lowPriorityPerSecond: settings.RESYNC_PER_SECOND,
     rateLimit: { perSecond: settings.RATE_LIMIT_PER_SECOND, burst: settings.RATE_LIMIT_BURST },

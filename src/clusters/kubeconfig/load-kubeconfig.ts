@@ -72,7 +72,7 @@ export async function loadKubeconfig({
       return current.ca;
     },
     untrustedAdvice: whenCertificateChanged(where.cluster, 'certificate-authority-data'),
-    ...(cluster.tlsServerName === undefined ? {} : { serverName: cluster.tlsServerName }),
+    serverName: cluster.tlsServerName,
     ...(cluster.skipTLSVerify ? { insecureSkipTlsVerify: true as const } : {}),
     get clientCertificate() {
       return current.clientCertificate;
@@ -200,7 +200,7 @@ async function credentials(
   config: KubeConfig,
   where: string,
   plugInSeconds: number,
-): Promise<{ token?: string; cert?: string; key?: string }> {
+): Promise<{ token?: string | undefined; cert?: string; key?: string }> {
   const options: RequestOptions = { headers: {} };
   // The official client accepts http only with verification off. Here http is a loopback address (parseServer), and the
   // Connection's own verification setting was read before.
@@ -217,7 +217,7 @@ async function credentials(
   );
   const token = /^Bearer (.+)$/.exec(headers.get('authorization') ?? '')?.[1];
   return {
-    ...(token === undefined ? {} : { token }),
+    token,
     ...(options.cert ? { cert: String(options.cert) } : {}),
     ...(options.key ? { key: String(options.key) } : {}),
   };

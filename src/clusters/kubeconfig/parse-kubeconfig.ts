@@ -79,7 +79,7 @@ export function parseKubeconfig(
   return {
     server: parseServer(server.server, `${where.cluster}: server`),
     ...(ca === undefined ? {} : { ca: authorities(ca, `${where.cluster}: certificate-authority-data`) }),
-    ...(serverName === undefined ? {} : { serverName }),
+    serverName,
     ...credentials(account, where.user, now),
   };
 }

@@ -61,7 +61,7 @@ export type ClusterRegistryOptions = {
   readonly now: () => Date;
   /** A random number from 0 to 1. It spreads the reads of many environments. */
   readonly random?: () => number;
-  readonly onFailedRead?: (failed: FailedTableRead) => void;
+  readonly onFailedRead?: ((failed: FailedTableRead) => void) | undefined;
   readonly wait?: Wait;
 };
 

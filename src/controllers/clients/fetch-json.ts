@@ -17,7 +17,7 @@ export class HttpError extends Error {
 export type JsonRequest = {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
-  readonly body?: object;
+  readonly body?: object | undefined;
   readonly signal: AbortSignal;
   readonly deadlineMs: number;
 };

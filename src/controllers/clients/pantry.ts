@@ -42,7 +42,7 @@ const conflict = 409;
 export function createPantryClient(url: string): PantryClient {
   async function call(method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: object): Promise<Holding> {
     try {
-      const request = { method, path, signal, deadlineMs, ...(body === undefined ? {} : { body }) };
+      const request = { method, path, signal, deadlineMs, body };
       return holding.parse(await fetchJson(url, request));
     } catch (thrown) {
       if (thrown instanceof HttpError && thrown.status === conflict) throw new OutOfStockError(thrown.message);

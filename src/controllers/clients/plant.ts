@@ -25,7 +25,7 @@ const tankState = z.object({ inlet: valve, outlet: valve });
 /** Creates a client of the plant at a URL. */
 export function createPlantClient(url: string): PlantClient {
   const call = (method: 'GET' | 'PUT', path: string, signal: AbortSignal, body?: object) =>
-    fetchJson(url, { method, path, signal, deadlineMs, ...(body === undefined ? {} : { body }) });
+    fetchJson(url, { method, path, signal, deadlineMs, body });
   const at = (tank: string) => `tanks/${encodeURIComponent(tank)}`;
 
   return {

@@ -183,13 +183,7 @@ function columnOf(root: JsonObject, name: string, column: PrinterColumn): JsonOb
   rejectTexts({ [name]: column }, 'columns');
   const { path, type, wide, description } = typeof column === 'string' ? { path: column } : column;
   const ofField = columnType(root, name, path);
-  return {
-    name,
-    type: type ?? ofField,
-    ...(description === undefined ? {} : { description }),
-    ...(wide === true ? { priority: 1 } : {}),
-    jsonPath: path,
-  };
+  return { name, type: type ?? ofField, description, ...(wide === true ? { priority: 1 } : {}), jsonPath: path };
 }
 
 /**

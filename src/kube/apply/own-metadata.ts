@@ -30,7 +30,7 @@ export async function applyOwnMetadata(
   const annotations = givenValues(wanted.annotations);
   if (isSame(labels, owned, 'labels') && isSame(annotations, owned, 'annotations')) return undefined;
   const { name, namespace, uid } = object.metadata;
-  const metadata = { name, ...(namespace === undefined ? {} : { namespace }), uid, labels, annotations };
+  const metadata = { name, namespace, uid, labels, annotations };
   try {
     return await applyObject(client, resource, { apiVersion, kind, metadata }, { fieldManager, force: false, signal });
   } catch (error) {

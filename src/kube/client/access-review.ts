@@ -10,9 +10,9 @@ export type ResourceAttributes = {
   readonly group: string;
   readonly resource: string;
   readonly verb: string;
-  readonly subresource?: string;
-  readonly name?: string;
-  readonly namespace?: string;
+  readonly subresource?: string | undefined;
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
 };
 
 const access = z.object({ status: z.object({ allowed: z.boolean() }) });
@@ -50,7 +50,7 @@ async function create(
   const { body } = await client.request({
     method: 'POST',
     path: `/apis/${group}/v1/${kind.toLowerCase()}s`,
-    body: { apiVersion: `${group}/v1`, kind, ...(spec === undefined ? {} : { spec }) },
+    body: { apiVersion: `${group}/v1`, kind, spec },
     signal,
   });
   return body;

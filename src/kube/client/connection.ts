@@ -15,15 +15,15 @@ export type Connection = {
   /** What the user can do if the server's certificate is not trusted. The text names the place where `ca` is set. */
   readonly untrustedAdvice?: string;
   /** Name in the server's certificate. Default: the host in `server`. */
-  readonly serverName?: string;
+  readonly serverName?: string | undefined;
   /** Turns verification off. Only `outrigger dev` sets it, and it warns its user. */
   readonly insecureSkipTlsVerify?: true;
   /** Returns the bearer token. It is called for every request, so it caches the token. */
-  token?(): Promise<string>;
+  readonly token?: (() => Promise<string>) | undefined;
   /** PEM of a client certificate and its private key, read for every request as well. */
   readonly clientCertificate?: { readonly cert: string; readonly key: string } | undefined;
   /** Drops cached credentials and authorities: they may be rotated. Called after a 401 or an untrusted certificate. */
-  refresh?(): void | Promise<void>;
+  readonly refresh?: (() => void | Promise<void>) | undefined;
 };
 
 /** Returns whether a URL's host name is a loopback address. */

@@ -190,7 +190,7 @@ async function readPage<Item>(
 
 /** The kind and apiVersion of a list's items, for items without their own. */
 export type ItemDefaults = {
-  readonly apiVersion?: string;
+  readonly apiVersion?: string | undefined;
   readonly kind?: string;
 };
 
@@ -205,10 +205,7 @@ function itemDefaults({
   apiVersion?: string | undefined;
   kind?: string | undefined;
 }): ItemDefaults {
-  return {
-    ...(apiVersion === undefined ? {} : { apiVersion }),
-    ...(kind?.endsWith('List') ? { kind: kind.slice(0, -'List'.length) } : {}),
-  };
+  return { apiVersion, ...(kind?.endsWith('List') ? { kind: kind.slice(0, -'List'.length) } : {}) };
 }
 
 function parseItem(item: unknown, defaults: ItemDefaults): KubeObject {

@@ -227,8 +227,8 @@ function codeOf(error: unknown): string | undefined {
 /** The TLS options of Node: the trusted authorities and the client certificate. */
 export type TlsOptions = {
   readonly rejectUnauthorized: boolean;
-  readonly ca?: string;
-  readonly servername?: string;
+  readonly ca?: string | undefined;
+  readonly servername?: string | undefined;
   readonly cert?: string;
   readonly key?: string;
 };
@@ -239,8 +239,8 @@ export function tlsOptions(connection: Connection): TlsOptions {
   return {
     // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment cannot turn verification off.
     rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
-    ...(ca === undefined ? {} : { ca }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
+    ca,
+    servername: serverName,
     ...(clientCertificate === undefined ? {} : { cert: clientCertificate.cert, key: clientCertificate.key }),
   };
 }

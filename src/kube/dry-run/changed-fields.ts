@@ -54,7 +54,7 @@ export function changedFields(
   // A list without keys is compared with the owned items only. A field that is owned but absent has the zero value.
   const before = owned === null || (Array.isArray(applied) && Array.isArray(owned)) ? owned : live;
   if (differenceOf(applied, before, { isBuiltIn, types }) === undefined) return [];
-  return [{ path: formatPath(path), ...(before === undefined ? {} : { before }), after: applied }];
+  return [{ path: formatPath(path), before, after: applied }];
 }
 
 /** Returns the object after the apply, without the server's part: defaults and resourceVersions. */

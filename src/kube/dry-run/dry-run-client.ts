@@ -164,7 +164,7 @@ function groupIn(path: string): string {
 function deletedStatus(path: string): object {
   const [name, kind] = path.split('/').reverse();
   const [, group] = /^\/apis\/([^/]+)\//.exec(path) ?? [];
-  return { kind: 'Status', reason: 'NotFound', details: { name, kind, ...(group === undefined ? {} : { group }) } };
+  return { kind: 'Status', reason: 'NotFound', details: { name, kind, group } };
 }
 
 /** Returns the metadata that the server sets. The resourceVersion differs if the object was written. */

@@ -181,7 +181,7 @@ const periodSeconds = 60;
 /** Makes a graph for an area. */
 function metricWidget(title: string, lines: readonly MetricLine[]): (area: Area) => JsonObject {
   const metrics = lines.map(({ metric, stat, label, right = false }): Json => {
-    const more = { ...(label === undefined ? {} : { label }), ...(right ? { yAxis: 'right' } : {}) };
+    const more = { label, ...(right ? { yAxis: 'right' } : {}) };
     return [...metric, { stat, ...more }];
   });
   const properties = { title, view: 'timeSeries', period: periodSeconds, region, metrics };

@@ -9,7 +9,13 @@ import { clusterNames } from 'outrigger/internal/core/names';
 import { buildBundles, withLock } from '../dev/artifacts.ts';
 import { oslsProgram } from '../dev/packaged-template.ts';
 import { freshEntries } from '../project/entries.ts';
-import { controllerFiles, controllersFolder, manifestVersion, readProjectName, requireProject } from '../project/project.ts';
+import {
+  controllerFiles,
+  controllersFolder,
+  manifestVersion,
+  readProjectName,
+  requireProject,
+} from '../project/project.ts';
 import { makeBundles, resolution } from './bundle/make-bundles.ts';
 import { chartFolder, writeChart } from './chart.ts';
 import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';

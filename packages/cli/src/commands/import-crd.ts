@@ -64,7 +64,7 @@ async function run(from: string, flags: Flags, signal: AbortSignal): Promise<num
   const source = (await isRepository(process.cwd())) ? '../outrigger.ts' : 'outrigger';
   const modules = crds.map((crd) => {
     try {
-      return importCrd(crd, { source, withZod: zod === true, ...(version === undefined ? {} : { version }) });
+      return importCrd(crd, { source, withZod: zod === true, version });
     } catch (error) {
       if (error instanceof SchemaError) throw new UserError(`${from}: ${error.message}`, { cause: error });
       throw error;

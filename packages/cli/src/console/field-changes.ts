@@ -28,11 +28,7 @@ export function fieldChanges(before: KubeObject, after: KubeObject): readonly Fi
     }
     const [oldText, nowText] = [textOf(old), textOf(now)];
     if (oldText === nowText) return;
-    changes.push({
-      path,
-      ...(oldText === undefined ? {} : { before: oldText }),
-      ...(nowText === undefined ? {} : { after: nowText }),
-    });
+    changes.push({ path, before: oldText, after: nowText });
   };
   compare('', before, after);
   return changes;
@@ -58,7 +54,7 @@ type Entry = NonNullable<KubeObject['metadata']['managedFields']>[number];
 
 function writerOf({ manager = 'unknown', operation = '', subresource, time }: Entry): Writer {
   const of = subresource === undefined ? operation : `${operation} of ${subresource}`;
-  return { manager, operation: of, ...(time === undefined ? {} : { time }) };
+  return { manager, operation: of, time };
 }
 
 /** The last write of a manager: who that is, and the fields that it owns, in words. */

@@ -53,7 +53,7 @@ export function createFlowReader(
       kind: declaration.resource.kind,
       ...(queue === undefined ? {} : { queued: queue.visible, inFlight: queue.inFlight }),
       ...(letters === undefined ? {} : { deadLetters: letters.visible + letters.inFlight }),
-      ...(oldest === undefined ? {} : { oldestAt: oldest }),
+      oldestAt: oldest,
       ...(history.troubles.hidden === undefined ? history.rates(name) : {}),
     };
   };

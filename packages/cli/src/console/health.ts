@@ -33,25 +33,25 @@ export function healthOf(state: PartState, text?: string, since?: number): Healt
 /** What is known of the watchers of a cluster, as `outrigger status --json` has it. */
 export type WatcherFacts = {
   /** The time since its watchers received an event of every kind. */
-  readonly lastSeenSeconds?: number;
+  readonly lastSeenSeconds?: number | undefined;
   /** For how long a watch of theirs fails. Its changes come late. */
-  readonly reconnectingSeconds?: number;
+  readonly reconnectingSeconds?: number | undefined;
   /** The reason why its watchers count as down. */
   readonly watcherDown?: string;
   /** Whether they have not started yet in a new cluster. */
   readonly watcherStarting?: true;
   /** The reason why it is not known whether they are down. */
-  readonly watcherUnknown?: string;
+  readonly watcherUnknown?: string | undefined;
 };
 
 /** Returns the facts of a status that was read from the watch checkpoint. */
 export function watcherFacts({ lastSeenSeconds, reconnectingSeconds, down, unknown }: WatcherStatus): WatcherFacts {
   return {
-    ...(lastSeenSeconds === undefined ? {} : { lastSeenSeconds }),
-    ...(reconnectingSeconds === undefined ? {} : { reconnectingSeconds }),
+    lastSeenSeconds,
+    reconnectingSeconds,
     ...(down === undefined ? {} : { watcherDown: down.reason }),
     ...(down?.level === 'info' ? { watcherStarting: true } : {}),
-    ...(unknown === undefined ? {} : { watcherUnknown: unknown }),
+    watcherUnknown: unknown,
   };
 }
 

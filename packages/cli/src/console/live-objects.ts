@@ -50,7 +50,7 @@ export function createLiveObjects(
   const put = (id: string, row: ObjectRow | undefined) => {
     if (row === undefined) rows.delete(id);
     else rows.set(id, row);
-    notify({ type: 'object', id, ...(row === undefined ? {} : { row }) });
+    notify({ type: 'object', id, row });
   };
 
   return {
@@ -100,7 +100,7 @@ export function createLiveObjects(
       ]);
       return {
         row,
-        ...(why === undefined ? {} : { why }),
+        why,
         yaml: objectYaml(object),
         tree: {
           id,

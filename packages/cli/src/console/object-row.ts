@@ -24,7 +24,7 @@ export function objectRow(
     id: objectId(cluster, resource, object.metadata),
     kind,
     cluster,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     name,
     state,
     tone,

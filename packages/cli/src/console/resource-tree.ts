@@ -44,7 +44,7 @@ export async function readChildren(
     try {
       for await (const { items } of listPages(client, kind, {
         signal,
-        ...(labelSelector === undefined ? {} : { labelSelector }),
+        labelSelector,
         ...(kind.namespaced && namespace !== undefined && kind.inAnyNamespace !== true ? { namespace } : {}),
       }))
         found.push(...items);

@@ -17,7 +17,7 @@ import type {
 
 /** What has happened: an object changed (`row` is absent for a deleted one), or an entry was added to its timeline. */
 export type SourceEvent =
-  | { readonly type: 'object'; readonly id: string; readonly row?: ObjectRow }
+  | { readonly type: 'object'; readonly id: string; readonly row?: ObjectRow | undefined }
   | { readonly type: 'entry'; readonly entry: ObjectEntry }
   | { readonly type: 'experiments' };
 

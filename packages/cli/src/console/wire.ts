@@ -60,7 +60,7 @@ export type ObjectRow = {
   readonly id: string;
   readonly kind: string;
   readonly cluster: string;
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name: string;
   /** The health of the object. The text has the reason and the message of its state. */
   readonly state: ObjectState;
@@ -83,7 +83,7 @@ export type ControllerFlow = {
   readonly inFlight?: number;
   readonly deadLetters?: number;
   /** When its oldest message was sent, in milliseconds since 1970; undefined if there is none, or on AWS. */
-  readonly oldestAt?: number;
+  readonly oldestAt?: number | undefined;
   /** Undefined while the log does not show each run. */
   readonly reconcilesPerSecond?: number;
   readonly failuresPerSecond?: number;
@@ -140,10 +140,14 @@ export type Series = {
 };
 
 /** A field that a write changed, with its values as text. An absent value is undefined. */
-export type FieldChange = { readonly path: string; readonly before?: string; readonly after?: string };
+export type FieldChange = {
+  readonly path: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+};
 
 /** Who wrote an object, as its managedFields say: the manager, Apply or Update, and the subresource. */
-export type Writer = { readonly manager: string; readonly operation: string; readonly time?: string };
+export type Writer = { readonly manager: string; readonly operation: string; readonly time?: string | undefined };
 
 /** A request of a run: to the API server by its path, or to another system by its host alone. */
 export type RunRequest = {
@@ -212,7 +216,7 @@ export type ObjectEntry = TimelineEntry & { readonly id: string };
 export type TimeRange = { readonly from: number; readonly to: number };
 
 /** An entry that is about an object, or about a function or a cluster as a whole. */
-export type PastEntry = TimelineEntry & { readonly id?: string };
+export type PastEntry = TimelineEntry & { readonly id?: string | undefined };
 
 /** What AWS knows of a function. An absent figure is not known. */
 export type FunctionFigures = {
@@ -258,7 +262,7 @@ export type Why = {
 /** Everything about one object. */
 export type ObjectDetail = {
   readonly row: ObjectRow;
-  readonly why?: Why;
+  readonly why?: Why | undefined;
   readonly yaml: string;
   readonly tree: TreeNode;
   /** The kinds of children that could not be listed, with the reason. */
@@ -359,7 +363,7 @@ export type System = {
   /** Dry runs alone are carried out. */
   readonly readOnly?: true;
   /** Of a stage: CloudWatch in the AWS console, if its partition has one, and the prefix of the functions' names. */
-  readonly aws?: { readonly cloudWatch: string; readonly prefix: string };
+  readonly aws?: { readonly cloudWatch: string; readonly prefix: string } | undefined;
 };
 
 /** Why an action is refused by a console that only reads; undefined if it is not. */

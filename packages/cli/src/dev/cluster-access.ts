@@ -40,9 +40,13 @@ const renewMilliseconds = 30_000;
  */
 export async function openCluster(
   folder: string,
-  { file, context, signal }: { readonly file: string; readonly context?: string; readonly signal: AbortSignal },
+  {
+    file,
+    context,
+    signal,
+  }: { readonly file: string; readonly context?: string | undefined; readonly signal: AbortSignal },
 ): Promise<ClusterAccess> {
-  const original = await loadKubeconfig({ file, allowInsecure: true, ...(context === undefined ? {} : { context }) });
+  const original = await loadKubeconfig({ file, allowInsecure: true, context });
   const proxy = original.insecureSkipTlsVerify === true ? await startUnverifiedProxy(original) : undefined;
   const connection = proxy === undefined ? original : throughProxy(proxy, original);
   const client = createClient(connection, { userAgent: 'outrigger-dev' });
@@ -100,7 +104,7 @@ export async function openCluster(
 
 /** The same cluster through the proxy, which has the client certificate. */
 function throughProxy({ url }: UnverifiedProxy, { token, refresh }: Connection): Connection {
-  return { server: url, ...(token === undefined ? {} : { token }), ...(refresh === undefined ? {} : { refresh }) };
+  return { server: url, token, refresh };
 }
 
 /** Sends one request, so that a wrong connection is one clear error here. */
@@ -200,7 +204,7 @@ function entryOf(connection: Connection, token: string | undefined): { readonly 
       access: { type: 'kubeconfig', kubeconfig: plainKubeconfig(connection, token === undefined ? {} : { token }) },
     };
   }
-  const where = { server: server.href, ...(ca === undefined ? {} : { ca }) };
+  const where = { server: server.href, ca };
   if (token !== undefined) return { ...where, access: { type: 'token', token } };
   if (clientCertificate !== undefined) return { ...where, access: { type: 'certificate', ...clientCertificate } };
   return { ...where, access: { type: 'none' } };

@@ -16,7 +16,7 @@ import { withIdleTimeout } from 'outrigger/internal/kube/watch/watch';
 /** A change of an object. `before` is absent for a new object, `after` for a deleted one. */
 export type CachedChange = {
   readonly resource: ResourceName;
-  readonly before?: KubeObject;
+  readonly before?: KubeObject | undefined;
   readonly after?: KubeObject;
 };
 
@@ -87,7 +87,7 @@ export function createObjectCache(
       const before = known.get(key);
       known.set(key, after);
       if (before?.metadata.resourceVersion === after.metadata.resourceVersion) return;
-      report({ resource, after, ...(before === undefined ? {} : { before }) });
+      report({ resource, after, before });
     };
     const drop = (key: string) => {
       const before = known.get(key);

@@ -59,7 +59,11 @@ export function objectReadiness(
 }
 
 /** One object in a table. */
-export type Row = { readonly kind: string; readonly object: string; readonly createdAt?: string } & Readiness;
+export type Row = {
+  readonly kind: string;
+  readonly object: string;
+  readonly createdAt?: string | undefined;
+} & Readiness;
 
 /** Formats the table of `--until-ready`: kind, object, ready, reason, age. */
 export function formatTable(rows: readonly Row[], now: Date): string {
@@ -133,7 +137,7 @@ export function statusRow(
   return {
     kind,
     object: namespace === undefined ? name : `${namespace}/${name}`,
-    ...(createdAt === undefined ? {} : { createdAt }),
+    createdAt,
     ...readinessFor(controllers, resource, now),
   };
 }

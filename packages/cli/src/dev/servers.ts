@@ -31,8 +31,8 @@ export type ClusterStart = AllowedHosts & {
 
 /** The servers that are embedded in this process, with their faults. */
 export type EmbeddedServers = {
-  readonly apiServer?: Pick<ApiServer, 'inject' | 'breakStreams'>;
-  readonly sqs?: Pick<LocalSqs, 'setDown'>;
+  readonly apiServer?: Pick<ApiServer, 'inject' | 'breakStreams'> | undefined;
+  readonly sqs?: Pick<LocalSqs, 'setDown'> | undefined;
 };
 
 /** Starts the embedded API server, or opens the developer's cluster. Adds each started part to `parts`. */
@@ -59,7 +59,7 @@ export async function startCluster(
     file = path.join(folder, 'kubeconfig');
     await replaceFile(file, server.kubeconfig(), { mode: 0o600 });
   }
-  const cluster = await openCluster(folder, { file, signal, ...(context === undefined ? {} : { context }) });
+  const cluster = await openCluster(folder, { file, signal, context });
   parts.defer(() => cluster.close());
   return { ...cluster, keptObjects, ...(apiServer === undefined ? {} : { apiServer }) };
 }
@@ -99,5 +99,5 @@ export async function startQueueServer(
   await explainQueueEndpoint(endpoint, options.signal);
   const client = createLocalSqsClient(endpoint);
   parts.defer(() => client.destroy());
-  return { endpoint, client, generation, ...(sqs === undefined ? {} : { sqs }) };
+  return { endpoint, client, generation, sqs };
 }

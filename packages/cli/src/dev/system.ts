@@ -113,7 +113,7 @@ export type Dev = {
   readonly queues: Readonly<Record<string, string>>;
   readonly simulators: Simulators;
   /** Simulates Deployments, StatefulSets and Services on the embedded API server; absent with a real cluster. */
-  readonly workloads?: Workloads;
+  readonly workloads?: Workloads | undefined;
   /** The servers in this process, for faults; a developer's own servers are not among them. */
   readonly embedded: EmbeddedServers;
   /** Sets the faults of the simulators, in addition to those of the options. Throws UserError. */
@@ -370,11 +370,8 @@ export async function startDev(
     sqs: queueServer.client,
     queues: queueUrls,
     simulators,
-    ...(workloads === undefined ? {} : { workloads }),
-    embedded: {
-      ...(cluster.apiServer === undefined ? {} : { apiServer: cluster.apiServer }),
-      ...(queueServer.sqs === undefined ? {} : { sqs: queueServer.sqs }),
-    },
+    workloads,
+    embedded: { apiServer: cluster.apiServer, sqs: queueServer.sqs },
     injectFaults: (faults) => injectFaults(simulators, [...simulatorFaults, ...faults]),
     watchers,
     functions: lambda.functions,

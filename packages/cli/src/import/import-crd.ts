@@ -36,7 +36,7 @@ type Definition = z.infer<typeof definition>;
 /** What is imported. */
 export type ImportOptions = {
   /** The version. Default: the one that is stored, if it is served, and else the first one that is served. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Whether a zod schema is written as well. */
   readonly withZod?: boolean;
   /** Where the module imports `foreignKind` from. */

@@ -110,7 +110,7 @@ function actionEntry({ timestamp, who, action, state, result, error, ...fields }
     at: Date.parse(timestamp),
     type: 'action',
     text: redact(`${action}${about.join('')} by ${who}: ${end}`),
-    ...(id === undefined ? {} : { id }),
+    id,
     ...(state === 'failed' ? { failed: true } : {}),
   };
 }

@@ -160,14 +160,7 @@ async function checkPermissions(
   try {
     await forEachConcurrently(8, permissions, async ([text, { group, target, verb, name, namespace }]) => {
       const [resource = '', subresource] = target.split('/');
-      const resourceAttributes = {
-        group,
-        resource,
-        verb,
-        ...(subresource === undefined ? {} : { subresource }),
-        ...(name === undefined ? {} : { name }),
-        ...(namespace === undefined ? {} : { namespace }),
-      };
+      const resourceAttributes = { group, resource, verb, subresource, name, namespace };
       if (!(await mayRequest(client, resourceAttributes, signal))) refused.push(text);
     });
   } catch (error) {

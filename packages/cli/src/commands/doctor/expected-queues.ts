@@ -57,7 +57,7 @@ export function expectedQueues(
       const source = allow?.sourceQueueArns[0]['Fn::Sub'].split(namePrefix)[1];
       return {
         name,
-        ...(source === undefined ? {} : { source }),
+        source,
         ...(taking.includes(name) ? { takesEvents: true as const } : {}),
         attributes: scalars(rest),
         ...(policy === undefined || deadLetterQueue === undefined

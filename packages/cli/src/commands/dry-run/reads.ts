@@ -68,7 +68,7 @@ async function readByCommand(
     messages.push(message);
     return message[0] === statusChannel;
   };
-  const limits = { maxMessageBytes, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) };
+  const limits = { maxMessageBytes, timeoutSeconds };
   await client.webSocket({ path, query, protocol, ...limits, receive, signal });
   return messages;
 }

@@ -72,7 +72,10 @@ export class PastReader {
    * Returns what was read of an object so far, the newest first; of the last day without a time range. `note` says why
    * that is not all. The page reads an open object again.
    */
-  ofObject(id: string, range?: TimeRange): { readonly entries: readonly PastEntry[]; readonly note?: string } {
+  ofObject(
+    id: string,
+    range?: TimeRange,
+  ): { readonly entries: readonly PastEntry[]; readonly note?: string | undefined } {
     const key = range === undefined ? id : `${id} ${range.from} ${range.to}`;
     if (this.#objects.size >= maxObjects) this.#objects.clear();
     const nothing: ObjectPast = { lines: new Map(), readTo: Number.NEGATIVE_INFINITY, isReading: false };
@@ -87,7 +90,7 @@ export class PastReader {
     // The newest lines alone are read again and again.
     const isBehind = past.isReading && past.readTo < to - 4 * (lateMilliseconds + newestMilliseconds);
     const note = past.problem ?? (isBehind ? 'The log is being read.' : undefined);
-    return { entries: merged([...past.lines.values()].flat()), ...(note === undefined ? {} : { note }) };
+    return { entries: merged([...past.lines.values()].flat()), note };
   }
 
   async #readOn(past: ObjectPast, query: TimeRange & { readonly id: string }): Promise<void> {

@@ -238,12 +238,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     }),
   });
   return {
-    system: {
-      mode: 'stage',
-      name,
-      command: `outrigger console${deps.at}`,
-      ...(deps.aws === undefined ? {} : { aws: deps.aws }),
-    },
+    system: { mode: 'stage', name, command: `outrigger console${deps.at}`, aws: deps.aws },
     past: async (range, own) => {
       const found = await past.of(functions, range, own);
       const { hidden } = history.troubles;

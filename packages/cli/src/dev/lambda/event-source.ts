@@ -192,7 +192,7 @@ function recordOf(
 
 function attributeOf({ StringValue, BinaryValue, DataType = 'String' }: MessageAttributeValue): object {
   return {
-    ...(StringValue === undefined ? {} : { stringValue: StringValue }),
+    stringValue: StringValue,
     ...(BinaryValue === undefined ? {} : { binaryValue: Buffer.from(BinaryValue).toString('base64') }),
     stringListValues: [],
     binaryListValues: [],

@@ -93,16 +93,7 @@ export function httpQueueCalls(
     };
     const { protocol, hostname, port, path } = (await endpoint?.()) ?? { protocol: 'none' };
     if (protocol !== 'http:') throw new Error(`${action}: no server of this machine`);
-    const options = {
-      agent,
-      hostname,
-      port,
-      path,
-      method: 'POST',
-      headers,
-      timeout: seconds * 1000,
-      ...(signal === undefined ? {} : { signal }),
-    };
+    const options = { agent, hostname, port, path, method: 'POST', headers, timeout: seconds * 1000, signal };
     const request = http.request(options).end(body);
     // Also after the response has begun, when the reader of its body gets the error.
     request.on('error', () => undefined);

@@ -42,7 +42,7 @@ export type ScheduleDefinition = {
   readonly functionArn: string;
   readonly everySeconds: number;
   /** What the function gets instead of the scheduled event, as JSON text. */
-  readonly input?: string;
+  readonly input?: string | undefined;
   readonly enabled: boolean;
 };
 
@@ -176,7 +176,7 @@ function scheduleOf(
     functionArn: Arn,
     everySeconds: rateSeconds(found.ScheduleExpression, id),
     enabled: found.State === 'ENABLED',
-    ...(Input === undefined ? {} : { input: Input }),
+    input: Input,
   };
 }
 

@@ -85,11 +85,7 @@ export async function permissionsHeld(
       body: {
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
-        spec: {
-          resourceAttributes: permission,
-          groups: who.groups,
-          ...(who.username === undefined ? {} : { user: who.username }),
-        },
+        spec: { resourceAttributes: permission, groups: who.groups, user: who.username },
       },
       signal,
     });
