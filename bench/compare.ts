@@ -29,7 +29,8 @@ export function compare<T>(
   const all = outcomes.map(({ name, version, runs, failure }): Comparison => {
     const values = runs.map(figureOf);
     return {
-      ...{ name, unit },
+      name,
+      unit,
       ...(version === undefined ? {} : { version }),
       ...(values.length === 0 ? {} : { spread: spreadOf(values) }),
       ...(failure === undefined ? {} : { failure }),
@@ -40,9 +41,13 @@ export function compare<T>(
   const met = goals.map((goal) => isMet(goal, ownMedian, peers));
   const goal = goals.map((one) => formatGoal(one, unit)).join(', ');
   return {
-    ...{ figure, what, ours: formatSpread(ours), goal: goal === '' ? '-' : goal, comparisons: all },
-    ...{ peer: peers.map((peer) => `${peer.name} ${formatSpread(peer)}`).join('; ') || '-' },
-    ...{ ratio: peers.map((peer) => ratioTo(peer, ours)).join('; ') || '-' },
+    figure,
+    what,
+    ours: formatSpread(ours),
+    goal: goal === '' ? '-' : goal,
+    comparisons: all,
+    peer: peers.map((peer) => `${peer.name} ${formatSpread(peer)}`).join('; ') || '-',
+    ratio: peers.map((peer) => ratioTo(peer, ours)).join('; ') || '-',
     ...(met.includes(false) ? { met: false } : {}),
     ...(met.length > 0 && met.every((one) => one === true) ? { met: true } : {}),
     ...(all.some(({ failure }) => failure !== undefined) ? { failed: true } : {}),

@@ -30,10 +30,19 @@ export async function deployedWatcher(
     nodeOptions: image.entryPoint.slice(1, -1),
     environment: {
       ...image.environment,
-      ...{ CLUSTER: 'bench', KUBECONFIG: kubeconfig, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'WARN' },
-      ...{ QUEUE_URL_PREFIX: `${queue}/000000000000/bench-`, AWS_ENDPOINT_URL_SQS: queue },
-      ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
-      ...{ RESYNC_PER_SECOND: '1000000', RATE_LIMIT_PER_SECOND: '1000000', RATE_LIMIT_BURST: '1000000' },
+      CLUSTER: 'bench',
+      KUBECONFIG: kubeconfig,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'WARN',
+      QUEUE_URL_PREFIX: `${queue}/000000000000/bench-`,
+      AWS_ENDPOINT_URL_SQS: queue,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'bench',
+      AWS_SECRET_ACCESS_KEY: 'bench',
+      RESYNC_PER_SECOND: '1000000',
+      RATE_LIMIT_PER_SECOND: '1000000',
+      RATE_LIMIT_BURST: '1000000',
     },
   };
 }

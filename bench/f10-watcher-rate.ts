@@ -48,7 +48,10 @@ export async function f10({
     await measureRate((cleanup, url) => startOurs(cleanup, url, [`--cpu-prof`, `--cpu-prof-dir=${profile}`]));
     const costs = (await readProfile(profile)).slice(0, 12);
     return costs.map(({ place, part }) => ({
-      ...{ figure: 'f10', what: place, ours: `${(part * 100).toFixed(1)} % of the watcher’s time`, goal: '-' },
+      figure: 'f10',
+      what: place,
+      ours: `${(part * 100).toFixed(1)} % of the watcher’s time`,
+      goal: '-',
     }));
   }
   const outcomes = await measureInTurn<RateResult>(

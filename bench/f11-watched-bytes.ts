@@ -34,10 +34,7 @@ const text = { type: 'string' };
 const item = { type: 'object', properties: { name: text, text } };
 const spec = {
   type: 'object',
-  properties: {
-    ...{ text, list: { type: 'array', items: item } },
-    map: { type: 'object', additionalProperties: text },
-  },
+  properties: { text, list: { type: 'array', items: item }, map: { type: 'object', additionalProperties: text } },
 };
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 const definition = {
@@ -45,14 +42,14 @@ const definition = {
   kind: 'CustomResourceDefinition',
   metadata: { name: `papers.${group}` },
   spec: {
-    ...{
-      group,
-      scope: 'Namespaced',
-      names: { plural: 'papers', singular: 'paper', kind: 'Paper', listKind: 'PaperList' },
-    },
+    group,
+    scope: 'Namespaced',
+    names: { plural: 'papers', singular: 'paper', kind: 'Paper', listKind: 'PaperList' },
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true },
+        name: 'v1',
+        served: true,
+        storage: true,
         subresources: { status: {} },
         schema: { openAPIV3Schema: { type: 'object', properties: { spec, status: anything } } },
       },
@@ -78,9 +75,13 @@ export async function f11(): Promise<readonly Row[]> {
     const whole = await bytesOfEvent(api, name, 'application/json');
     const metadata = await bytesOfEvent(api, name, metadataOnly);
     rows.push({
-      ...{ figure: 'f11', what: `bytes sent for a watched object with ${specBytes / 1000} kB of spec: ${shape}` },
-      ...{ ours: `${metadata} B`, peer: `${whole} B (whole object)`, ratio: (metadata / whole).toFixed(2) },
-      ...{ goal: `<= ${goal.toFixed(2)}`, met: metadata <= goal * whole },
+      figure: 'f11',
+      what: `bytes sent for a watched object with ${specBytes / 1000} kB of spec: ${shape}`,
+      ours: `${metadata} B`,
+      peer: `${whole} B (whole object)`,
+      ratio: (metadata / whole).toFixed(2),
+      goal: `<= ${goal.toFixed(2)}`,
+      met: metadata <= goal * whole,
     });
   }
   return [...rows, ...(await pageRows(plane, api))];
@@ -103,9 +104,13 @@ async function pageRows(plane: ControlPlane, api: PlainApi): Promise<readonly Ro
     const compressed = await bytesOfPage(plane, { accept, 'accept-encoding': 'gzip' });
     const plain = await bytesOfPage(plane, { accept });
     rows.push({
-      ...{ figure: 'f11', what: `bytes sent for ${what}, with gzip` },
-      ...{ ours: `${compressed} B`, peer: `${plain} B (without gzip)`, ratio: (compressed / plain).toFixed(2) },
-      ...{ goal: `<= ${goal.toFixed(2)}`, met: compressed <= goal * plain },
+      figure: 'f11',
+      what: `bytes sent for ${what}, with gzip`,
+      ours: `${compressed} B`,
+      peer: `${plain} B (without gzip)`,
+      ratio: (compressed / plain).toFixed(2),
+      goal: `<= ${goal.toFixed(2)}`,
+      met: compressed <= goal * plain,
     });
   }
   return rows;
@@ -137,7 +142,8 @@ async function bytesOfPage({ url, ca, adminToken }: ControlPlane, headers: Outgo
   const path = `${collection}?limit=${listPageSize}`;
   const options = {
     headers: { ...headers, authorization: `Bearer ${adminToken}` },
-    ...{ ca, signal: AbortSignal.timeout(deadlineMs) },
+    ca,
+    signal: AbortSignal.timeout(deadlineMs),
   };
   return await new Promise((resolve, reject) => {
     https

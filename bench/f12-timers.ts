@@ -23,8 +23,11 @@ export async function f12({ objects = 50_000 }: { readonly objects?: number } = 
   const { first } = queue;
   if (!('url' in first)) throw new Error('f12: the queue sent no address');
   Object.assign(process.env, {
-    ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
-    ...{ AWS_ENDPOINT_URL_SQS: first.url, QUEUE_URL_PREFIX: `${first.url}/000000000000/` },
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_SQS: first.url,
+    QUEUE_URL_PREFIX: `${first.url}/000000000000/`,
     MONITORING: 'off',
   });
   const controllers = registry.map(({ name }) => name);
@@ -74,26 +77,29 @@ function rows({ objects, batches, keys, requests, seconds, cpuMilliseconds }: Re
   const onLambda = (Math.ceil(batches / concurrentBatches) * batchMs) / 1000;
   return [
     {
-      ...{ figure: 'f12', what: `${what}: forwarded, once each`, goal: `${objects}`, ours: `${keys}` },
+      figure: 'f12',
+      what: `${what}: forwarded, once each`,
+      goal: `${objects}`,
+      ours: `${keys}`,
       met: keys === objects,
     },
     {
-      ...{
-        figure: 'f12',
-        what: `requests to SQS for a batch of ${batchSize}, one for each controller’s queue`,
-        goal: '-',
-      },
+      figure: 'f12',
+      what: `requests to SQS for a batch of ${batchSize}, one for each controller’s queue`,
+      goal: '-',
       ours: (requests / batches).toFixed(1),
     },
     {
-      ...{ figure: 'f12', what: `${what}: time in one process`, goal: '-' },
+      figure: 'f12',
+      what: `${what}: time in one process`,
+      goal: '-',
       ours: `${seconds.toFixed(1)} s (${Math.round(objects / seconds)} a second)`,
     },
+    { figure: 'f12', what: `CPU time of a batch of ${batchSize}`, goal: '-', ours: `${batchCpu.toFixed(1)} ms` },
     {
-      ...{ figure: 'f12', what: `CPU time of a batch of ${batchSize}`, goal: '-', ours: `${batchCpu.toFixed(1)} ms` },
-    },
-    {
-      ...{ figure: 'f12', what: `${what}: calculated for warm functions of ${megabytes} MB`, goal: '-' },
+      figure: 'f12',
+      what: `${what}: calculated for warm functions of ${megabytes} MB`,
+      goal: '-',
       ours: `${onLambda.toFixed(1)} s`,
     },
   ];

@@ -17,7 +17,9 @@ import { openBenchSetup, putObjects } from './setup.ts';
 type PingObject = { readonly metadata: { readonly name: string }; readonly spec: { readonly value: number } };
 const Ping = foreignKind<PingObject, 'Ping'>({ group: 'bench.example.com', version: 'v1', kind: 'Ping' });
 const Crowd = defineKind({
-  ...{ group: 'bench.example.com', version: 'v1', kind: 'Crowd' },
+  group: 'bench.example.com',
+  version: 'v1',
+  kind: 'Crowd',
   spec: z.object({ children: z.number().int(), changed: z.number().int(), text: z.string(), answer: z.number().int() }),
   status: z.object({ changed: z.number().int(), text: z.string() }),
   conditions: [],
@@ -87,7 +89,9 @@ export async function f14({ children = 1_000 }: { readonly children?: number } =
   }
 
   const object = (name: string, spec: object) => ({
-    ...{ apiVersion: 'bench.example.com/v1', kind: 'Crowd', metadata: { name } },
+    apiVersion: 'bench.example.com/v1',
+    kind: 'Crowd',
+    metadata: { name },
     spec: { children, changed: 0, text: '', answer: 0, ...spec },
   });
   await create(api, crowds, object('large', {}));

@@ -39,7 +39,8 @@ async function converged(system: System, { name, declaration }: ControllerDefini
   const outside = commands.length === 0 ? '' : `${commands.length} exec, `;
   const writes = others.length - reads.length;
   return {
-    ...{ ...row, ours: `${reads.length} GET, ${outside}${writes} writes` },
+    ...row,
+    ours: `${reads.length} GET, ${outside}${writes} writes`,
     met: reads.length <= maxReads && writes === 0,
     counts: { [`f4 ${name} GET`]: reads.length, [`f4 ${name} exec`]: commands.length, [`f4 ${name} writes`]: writes },
   };

@@ -82,23 +82,23 @@ export async function f6({
   const what = `restart with ${objects} converged Foos`;
   return [
     {
-      ...{ figure: 'f6', what: `${what}: kill -9`, goal: '0 reconciles', met: killed.keys === 0 },
-      ...{
-        ours: `${killed.keys} reconciles, ${killed.requests} requests`,
-        ...(peer === undefined ? {} : { peer: formatPeerCost(peer) }),
-        ...(typeof peer === 'string' ? { failed: true } : {}),
-      },
+      figure: 'f6',
+      what: `${what}: kill -9`,
+      goal: '0 reconciles',
+      met: killed.keys === 0,
+      ours: `${killed.keys} reconciles, ${killed.requests} requests`,
+      ...(peer === undefined ? {} : { peer: formatPeerCost(peer) }),
+      ...(typeof peer === 'string' ? { failed: true } : {}),
       counts: {
         'f6 reconciles after kill -9': killed.keys,
         "f6 requests after kill -9 without the checkpoint's": killed.started,
       },
     },
     {
-      ...{ figure: 'f6', what: `${what}: ${changesMeanwhile} changed while it was down` },
-      ...{
-        ours: `${afterAbsence.keys} reconciles, ${afterAbsence.requests} requests`,
-        goal: `${changesMeanwhile} reconciles`,
-      },
+      figure: 'f6',
+      what: `${what}: ${changesMeanwhile} changed while it was down`,
+      ours: `${afterAbsence.keys} reconciles, ${afterAbsence.requests} requests`,
+      goal: `${changesMeanwhile} reconciles`,
       met: afterAbsence.keys === changesMeanwhile,
       counts: {
         'f6 reconciles after absence': afterAbsence.keys,
@@ -170,11 +170,14 @@ async function createFoos(plane: ControlPlane, api: PlainApi, objects: number): 
     api,
     foosOf(0),
     {
-      ...{ apiVersion: 'samples.example.com/v1', kind: 'Foo', metadata: { name } },
+      apiVersion: 'samples.example.com/v1',
+      kind: 'Foo',
+      metadata: { name },
       spec: { deploymentName: name, replicas: 1 },
     },
     {
-      ...{ availableReplicas: 0, observedGeneration: 1 },
+      availableReplicas: 0,
+      observedGeneration: 1,
       conditions: ['DeploymentAvailable', 'Ready'].map((type) => ({ type, reason: 'NotReported', ...condition })),
     },
   );
@@ -188,9 +191,12 @@ async function createFoos(plane: ControlPlane, api: PlainApi, objects: number): 
   };
   const labels = { app: 'nginx', controller: name };
   const deploymentUid = await create(api, `/apis/apps/v1/namespaces/${namespace}/deployments`, {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, ownerReferences: [owner] } },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, ownerReferences: [owner] },
     spec: {
-      ...{ replicas: 1, selector: { matchLabels: labels } },
+      replicas: 1,
+      selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { containers: [{ name: 'nginx', image: 'nginx:latest' }] } },
     },
   });

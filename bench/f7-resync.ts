@@ -85,9 +85,13 @@ export async function openResync(
   if (definition === undefined || queue === undefined || timers === undefined)
     throw new Error('no resync in the template');
   const environment = {
-    ...{ ...definition.environment, QUEUE_URL_PREFIX: timers.url.slice(0, -'timers'.length) },
-    ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
-    ...{ AWS_ENDPOINT_URL: direct.sqs.url, AWS_LAMBDA_FUNCTION_NAME: definition.name },
+    ...definition.environment,
+    QUEUE_URL_PREFIX: timers.url.slice(0, -'timers'.length),
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL: direct.sqs.url,
+    AWS_LAMBDA_FUNCTION_NAME: definition.name,
   };
 
   /** One resync by a function with this memory. */
@@ -111,8 +115,11 @@ export async function openResync(
       const limits = { memoryMegabytes, timeoutSeconds: definition.timeoutSeconds, environment };
       const cost = await invokeFresh(path.join(root, 'dist/resync/index.mjs'), [event], limits);
       whole = {
-        ...{ pages, times: whole.times + 1, seconds: whole.seconds + (cost.seconds[0] ?? Number.NaN) },
-        ...{ cpuSeconds: whole.cpuSeconds + cost.cpuSeconds, megabytes: Math.max(whole.megabytes, cost.megabytes) },
+        pages,
+        times: whole.times + 1,
+        seconds: whole.seconds + (cost.seconds[0] ?? Number.NaN),
+        cpuSeconds: whole.cpuSeconds + cost.cpuSeconds,
+        megabytes: Math.max(whole.megabytes, cost.megabytes),
       };
       await client.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle: received.ReceiptHandle }));
     }
@@ -137,17 +144,24 @@ export async function f7({ objects = 100_000 }: { readonly objects?: number } = 
   const { pages, megabytes, seconds, cpuSeconds } = small;
   return [
     {
-      ...{ figure: 'f7', what: `${what}: pages`, goal: `${expectedPages}`, met: pages === expectedPages },
+      figure: 'f7',
+      what: `${what}: pages`,
+      goal: `${expectedPages}`,
+      met: pages === expectedPages,
       ours: `${pages}`,
       counts: { [`f7 pages of ${objects}`]: pages },
     },
     {
-      ...{ figure: 'f7', what: `${what}: resident memory`, goal: `<= ${goal.megabytes} MB` },
+      figure: 'f7',
+      what: `${what}: resident memory`,
+      goal: `<= ${goal.megabytes} MB`,
       met: megabytes <= goal.megabytes,
       ours: `${megabytes.toFixed(0)} MB ${also(`${deployed.megabytes.toFixed(0)} MB`)}`,
     },
     {
-      ...{ figure: 'f7', what: `${what}: time, on a whole processor`, goal: `< ${goal.seconds} s` },
+      figure: 'f7',
+      what: `${what}: time, on a whole processor`,
+      goal: `< ${goal.seconds} s`,
       met: seconds < goal.seconds,
       ours: `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of it CPU time of the function ${also(`${deployed.seconds.toFixed(1)} s, ${deployed.cpuSeconds.toFixed(1)} s`)}`,
     },
@@ -158,9 +172,15 @@ const quantity = { amount: 2, unit: 'g' };
 
 /** The status of a converged Ingredient, as its controller writes it. */
 const status = {
-  ...{ observedGeneration: 1, location: 'Counter', measured: quantity },
+  observedGeneration: 1,
+  location: 'Counter',
+  measured: quantity,
   conditions: ['Located', 'Measured', 'Ready'].map((type) => ({
-    ...{ type, reason: 'LaidOut', status: 'True', observedGeneration: 1, message: '' },
+    type,
+    reason: 'LaidOut',
+    status: 'True',
+    observedGeneration: 1,
+    message: '',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   })),
 };
@@ -179,13 +199,14 @@ type Received = Pick<SqsMessage, 'MessageId' | 'ReceiptHandle' | 'Body' | 'Attri
 /** The record that Lambda creates from a message. */
 function recordOf({ MessageId, ReceiptHandle, Body, Attributes = {} }: Received, arn: string): object {
   return {
-    ...{
-      messageId: MessageId,
-      receiptHandle: ReceiptHandle,
-      body: Body,
-      attributes: Attributes,
-      messageAttributes: {},
-    },
-    ...{ eventSource: 'aws:sqs', eventSourceARN: arn, awsRegion: 'us-east-1', md5OfBody: '' },
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    attributes: Attributes,
+    messageAttributes: {},
+    eventSource: 'aws:sqs',
+    eventSourceARN: arn,
+    awsRegion: 'us-east-1',
+    md5OfBody: '',
   };
 }

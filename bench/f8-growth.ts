@@ -111,12 +111,13 @@ function rowOf({ what, unit, tolerance: most, minObjects = 0 }: GrowthRow, point
   const from = points.findIndex(({ count }) => count >= minObjects);
   const growth = (comparisons.at(-1)?.spread?.median ?? Number.NaN) / (comparisons[from]?.spread?.median ?? Number.NaN);
   return {
-    ...{ figure: 'f8', what: `${what}, with ${comparisons[0]?.name}`, ours: formatSpread(comparisons[0]), comparisons },
-    ...{
-      peer: comparisons.slice(1).map(formatSpread).join('; '),
-      ratio: growth.toPrecision(2),
-      growth: growth.toPrecision(2),
-    },
+    figure: 'f8',
+    what: `${what}, with ${comparisons[0]?.name}`,
+    ours: formatSpread(comparisons[0]),
+    comparisons,
+    peer: comparisons.slice(1).map(formatSpread).join('; '),
+    ratio: growth.toPrecision(2),
+    growth: growth.toPrecision(2),
     goal: most === undefined ? '-' : `<= ${most} x from ${points[from]?.count} to ${points.at(-1)?.count}`,
     ...(most === undefined || from < 0 || from === points.length - 1 ? {} : { met: growth <= most }),
   };

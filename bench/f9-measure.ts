@@ -62,7 +62,8 @@ function timerSteps(size: number): readonly Step[] {
   const dueAt = Math.floor(Date.now() / 1000);
   const due = { cause: { type: 'requeue', dueAt, slot: `30/${dueAt}` } } as const;
   return Array.from({ length: rounds + warmUp }, (_, round) => ({
-    ...{ label: `timers-${size}-${round}`, patches: [] },
+    label: `timers-${size}-${round}`,
+    patches: [],
     event: changesOf(names(size), `t${round}`, due),
   }));
 }

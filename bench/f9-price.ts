@@ -43,7 +43,8 @@ export async function f9({
   return [
     ...millions(sheet).map(({ what, batch, cost }) => ({
       what: `a million reconciles: ${what}`,
-      ...{ ours: dollars(total(cost)), ...within(total(cost), maxOfAMillion[batch], dollars(maxOfAMillion[batch])) },
+      ours: dollars(total(cost)),
+      ...within(total(cost), maxOfAMillion[batch], dollars(maxOfAMillion[batch])),
     })),
     ...fleets.flatMap((clusters) => {
       const idle = total(idleMonth(sheet.prices, sheet.measured, sheet.deployment, clusters));
@@ -53,14 +54,19 @@ export async function f9({
       return [
         {
           what: `an idle month of ${clusters === 1 ? '1 cluster' : `${clusters} clusters`}, ${state}: AWS`,
-          ...{ ours: dollars(idle), peer, ratio: (idle / pods).toFixed(2) },
+          ours: dollars(idle),
+          peer,
+          ratio: (idle / pods).toFixed(2),
           ...(clusters === clustersWithGoal
             ? within(idle / pods, maxShareOfPods, `${maxShareOfPods} of it`)
             : { goal: '-' }),
         },
         {
           what: `in addition on Fargate: ${assumed.watchers} watcher pods in each cluster`,
-          ...{ ours: dollars(assumed.watchers * pods), peer, ratio: `${assumed.watchers}.00`, goal: '-' },
+          ours: dollars(assumed.watchers * pods),
+          peer,
+          ratio: `${assumed.watchers}.00`,
+          goal: '-',
         },
       ];
     }),

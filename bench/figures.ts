@@ -70,7 +70,8 @@ export function allFigures(
   };
   return [
     {
-      ...{ name: 'f1', seconds: 600 },
+      name: 'f1',
+      seconds: 600,
       measure: async () => [
         ...(await f1({ ...(objects === undefined ? {} : { counts: [objects] }), runs: chosenRuns ?? shortRuns, log })),
         ...(await f1Foreign()),
@@ -94,7 +95,8 @@ export function allFigures(
     { name: 'f14', seconds: 300, measure: () => f14() },
     { name: 'f9-measure', seconds: 120, measure: () => f9Measure({ store: costs !== undefined }) },
     {
-      ...{ name: 'f9', seconds: 1 },
+      name: 'f9',
+      seconds: 1,
       measure: () =>
         f9({ ...(prices === undefined ? {} : { prices }), ...(costs === undefined ? {} : { write: costs }) }),
     },

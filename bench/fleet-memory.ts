@@ -19,7 +19,9 @@ const goals = { large: 70, whole: 450, further: 8 };
 export async function measureFleetMemory(): Promise<readonly Row[]> {
   await build(process.cwd());
   const row = (what: string, megabytes: number, goal?: number): Row => ({
-    ...{ figure: 'fleet-memory', what, ours: `${megabytes.toFixed(1)} MB` },
+    figure: 'fleet-memory',
+    what,
+    ours: `${megabytes.toFixed(1)} MB`,
     ...(goal === undefined ? { goal: '-' } : { goal: `<= ${goal} MB`, met: megabytes <= goal }),
   });
   const { clusters: listed, megabytes: limit } = container;

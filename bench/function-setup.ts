@@ -31,8 +31,11 @@ export type Step = {
 };
 
 const invocationResult = z.object({
-  ...{ label: z.string(), cpuMilliseconds: z.number(), milliseconds: z.number() },
-  ...{ logBytes: z.number(), logLines: z.number() },
+  label: z.string(),
+  cpuMilliseconds: z.number(),
+  milliseconds: z.number(),
+  logBytes: z.number(),
+  logLines: z.number(),
 });
 /** The result of an invocation; `requests` are those to the API server. */
 export type Invocation = z.infer<typeof invocationResult> & { readonly requests: number };
@@ -65,10 +68,14 @@ export async function openFunctionSetup(cleanup: AsyncDisposableStack, foos: num
     await applyObject(client, Foo, object, { fieldManager: 'user' });
   }
   const environment = {
-    ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
     // Lambda sets a trace id for every invocation.
     _X_AMZN_TRACE_ID: 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=0',
-    ...{ AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix, CLUSTERS: clusters },
+    AWS_ENDPOINT_URL_SQS: queues.endpoint,
+    QUEUE_URL_PREFIX: queues.urlPrefix,
+    CLUSTERS: clusters,
   };
   const run = async (bundle: string, steps: readonly Step[]) => {
     const at = path.resolve('dist', bundle, 'index.mjs');

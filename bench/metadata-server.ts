@@ -104,12 +104,20 @@ export function metadataOf(number: number, { apiVersion, kind, controller }: Own
     },
     ownerReferences: [
       {
-        ...{ apiVersion, kind, name: `machine-${number}`, controller: true, blockOwnerDeletion: true },
+        apiVersion,
+        kind,
+        name: `machine-${number}`,
+        controller: true,
+        blockOwnerDeletion: true,
         uid: `1f8fad5b-d9cb-469f-a165-${String(number).padStart(12, '0')}`,
       },
     ],
     managedFields: ['kubectl', 'kube-controller-manager'].map((manager) => ({
-      ...{ manager, operation: 'Apply', apiVersion: 'v1', time, fieldsType: 'FieldsV1' },
+      manager,
+      operation: 'Apply',
+      apiVersion: 'v1',
+      time,
+      fieldsType: 'FieldsV1',
       fieldsV1: fields,
     })),
   };

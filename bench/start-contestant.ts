@@ -34,7 +34,8 @@ export async function startContestant(
     env: {
       ...environment(),
       ...env,
-      ...{ KUBECONFIG: kubeconfig, OUTSIDE_URL: outsideUrl },
+      KUBECONFIG: kubeconfig,
+      OUTSIDE_URL: outsideUrl,
       ...(concurrency === undefined ? {} : { CONCURRENCY: `${concurrency}` }),
     },
     ...(cwd === undefined ? {} : { cwd }),

@@ -7,13 +7,22 @@ import type { Row } from './row.ts';
 const spread = z.object({ median: z.number(), least: z.number(), most: z.number() });
 const text = z.string();
 const comparison = z.object({
-  ...{ name: text, unit: text, version: text.exactOptional() },
-  ...{ spread: spread.exactOptional(), failure: text.exactOptional() },
+  name: text,
+  unit: text,
+  version: text.exactOptional(),
+  spread: spread.exactOptional(),
+  failure: text.exactOptional(),
 });
 const row = z.object({
-  ...{ figure: text, what: text, ours: text, goal: text },
-  ...{ peer: text.exactOptional(), ratio: text.exactOptional(), met: z.boolean().exactOptional() },
-  ...{ comparisons: z.array(comparison).exactOptional(), failed: z.boolean().exactOptional() },
+  figure: text,
+  what: text,
+  ours: text,
+  goal: text,
+  peer: text.exactOptional(),
+  ratio: text.exactOptional(),
+  met: z.boolean().exactOptional(),
+  comparisons: z.array(comparison).exactOptional(),
+  failed: z.boolean().exactOptional(),
   growth: text.exactOptional(),
   counts: z.record(text, z.number()).exactOptional(),
 });

@@ -14,8 +14,10 @@ import {
 } from '../src/settings.ts';
 
 const valid = {
-  ...{ QUEUE_URL_PREFIX: 'https://sqs.example.com/1/', CLUSTERS: 'ssm:/a/' },
-  ...{ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' },
+  QUEUE_URL_PREFIX: 'https://sqs.example.com/1/',
+  CLUSTERS: 'ssm:/a/',
+  AWS_ACCESS_KEY_ID: 'id',
+  AWS_SECRET_ACCESS_KEY: 'key',
 };
 const readers = [
   ['a reconcile function', readReconcileSettings],

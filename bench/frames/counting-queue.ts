@@ -18,7 +18,9 @@ const server = http.createServer((request, response) => {
     keys += Entries.length;
     requests += 1;
     const Successful = Entries.map(({ Id, MessageBody }) => ({
-      ...{ Id, MessageId: Id, SequenceNumber: '1' },
+      Id,
+      MessageId: Id,
+      SequenceNumber: '1',
       MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex'),
     }));
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });

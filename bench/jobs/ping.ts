@@ -3,7 +3,9 @@ import * as z from 'zod';
 import { defineKind } from '../../src/outrigger.ts';
 
 const Ping = defineKind({
-  ...{ group: 'bench.example.com', version: 'v1', kind: 'Ping' },
+  group: 'bench.example.com',
+  version: 'v1',
+  kind: 'Ping',
   spec: z.object({ value: z.number().int() }),
   status: z.object({ observed: z.number().int() }),
   conditions: [],

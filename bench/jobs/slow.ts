@@ -4,7 +4,9 @@ import * as z from 'zod';
 import { defineKind } from '../../src/outrigger.ts';
 
 const Slow = defineKind({
-  ...{ group: 'bench.example.com', version: 'v1', kind: 'Slow' },
+  group: 'bench.example.com',
+  version: 'v1',
+  kind: 'Slow',
   spec: z.object({ value: z.number().int() }),
   status: z.object({ observed: z.number().int() }),
   conditions: [],

@@ -21,10 +21,7 @@ export function ours(queue: QueueServer): Contestant {
       const signal = AbortSignal.timeout(buildMilliseconds);
       for (const job of ['foo', 'ping', 'slow'] as const) await makeService(job, signal);
       const { version } = manifest.parse(JSON.parse(await readFile('package.json', 'utf8')));
-      return {
-        ...{ command: process.execPath, version },
-        args: [path.join(import.meta.dirname, 'program.ts'), queue],
-      };
+      return { command: process.execPath, version, args: [path.join(import.meta.dirname, 'program.ts'), queue] };
     },
   };
 }

@@ -100,7 +100,11 @@ async function start(): Promise<void> {
 
   const lambda = startLambda(
     {
-      ...{ stack, queues, client, queueEndpoint: endpoint, taskRoot: root },
+      stack,
+      queues,
+      client,
+      queueEndpoint: endpoint,
+      taskRoot: root,
       // On AWS their logs go to CloudWatch; here they are read as well, but not written again.
       onEvent: (event) => {
         if (event.type === 'failed') log(`${event.function}: ${event.error.message}`);

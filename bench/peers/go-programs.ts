@@ -16,13 +16,11 @@ export async function goPrograms(): Promise<Readonly<Record<(typeof programs)[nu
   const sources: string[] = [];
   for await (const source of glob('**/*.go', { cwd: module })) sources.push(source);
   const build = buildGoTools({
-    ...{
-      module,
-      programs,
-      sources: sources.sort(),
-      name: 'peers-in-go',
-      flags: ['-buildvcs=false', '-ldflags', '-s -w'],
-    },
+    module,
+    programs,
+    sources: sources.sort(),
+    name: 'peers-in-go',
+    flags: ['-buildvcs=false', '-ldflags', '-s -w'],
     announcement: 'the peers written in Go (once; a minute with cold caches)',
   });
   const folder = await orLastLine(build);

@@ -54,8 +54,11 @@ async function install(): Promise<Program> {
     args: ['-c', 'exec "$0" "$@" 3>&1 1>&2', process.execPath, path.join(folder, 'start.mts')],
     env: {
       // As in the watch controller's Deployment that `pepr build` generates.
-      ...{ PEPR_WATCH_MODE: 'true', PEPR_PRETTY_LOG: 'false', LOG_LEVEL: 'info' },
-      ...{ SSL_CERT_PATH: path.join(folder, 'dist/tls.crt'), SSL_KEY_PATH: path.join(folder, 'dist/tls.key') },
+      PEPR_WATCH_MODE: 'true',
+      PEPR_PRETTY_LOG: 'false',
+      LOG_LEVEL: 'info',
+      SSL_CERT_PATH: path.join(folder, 'dist/tls.crt'),
+      SSL_KEY_PATH: path.join(folder, 'dist/tls.key'),
     },
     version,
   };

@@ -147,8 +147,12 @@ export async function simulateDrain(plan: DrainPlan): Promise<Drain> {
     );
     for (let object = 0; object < plan.objects; object += 1) {
       const target = {
-        ...{ cluster: `cluster-${cluster}`, controller: 'simulated', group: 'scale.example.com', resource: 'things' },
-        ...{ namespace: 'default', name: `thing-${object}` },
+        cluster: `cluster-${cluster}`,
+        controller: 'simulated',
+        group: 'scale.example.com',
+        resource: 'things',
+        namespace: 'default',
+        name: `thing-${object}`,
       };
       sender.add({ target, observedAt: 0 });
     }
@@ -160,7 +164,10 @@ export async function simulateDrain(plan: DrainPlan): Promise<Drain> {
   const usedUp = Object.fromEntries(resources.map((one) => [one, share(one)])) as Record<Resource, number>;
   const [binding = resources[0]] = [...resources].sort((a, b) => usedUp[b] - usedUp[a]);
   return {
-    ...{ seconds, batches, usedUp, binding },
+    seconds,
+    batches,
+    usedUp,
+    binding,
     done: [...doneBySecond].map(([second, objects]) => ({ second, objects: objects * weight })),
     peakPerCluster: Math.max(...doneBySecond.values()) / simulated,
   };

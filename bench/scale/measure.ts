@@ -41,11 +41,16 @@ export async function measuredRuns(): Promise<z.infer<typeof shape>> {
 /** Returns the plan of a measured run: one cluster with one watcher, a whole processor, local calls. */
 export function planOf({ objects, concurrency }: MeasuredRun, measured: Measured): DrainPlan {
   return {
-    ...{ clusters: 1, objects, concurrency, watchers: 1 },
+    clusters: 1,
+    objects,
+    concurrency,
+    watchers: 1,
     rateLimit,
     // Keys of a batch run at the same time: the external service, the CPU time of ten, the calls of one.
     batchMs: () => externalMs + measured['changed-10'].cpuMilliseconds + 7 * localCallMs,
-    ...{ sqsCallMs: localCallMs, pollMs: localCallMs, scalingPer10Seconds: Number.POSITIVE_INFINITY },
+    sqsCallMs: localCallMs,
+    pollMs: localCallMs,
+    scalingPer10Seconds: Number.POSITIVE_INFINITY,
   };
 }
 
@@ -79,9 +84,13 @@ export async function simulateRuns(
 /** Compares a run with its simulation. */
 export function rowOf({ what, objects, seconds, simulated }: SimulatedRun): Row {
   return {
-    ...{ figure: 'scale', what: `drain ${objects} objects, ${what}`, ours: `${seconds} s` },
-    ...{ peer: `${simulated.toFixed(1)} s (simulated)`, ratio: (simulated / seconds).toFixed(2) },
-    ...{ goal: `within ${tolerance * 100} %`, met: Math.abs(simulated / seconds - 1) <= tolerance },
+    figure: 'scale',
+    what: `drain ${objects} objects, ${what}`,
+    ours: `${seconds} s`,
+    peer: `${simulated.toFixed(1)} s (simulated)`,
+    ratio: (simulated / seconds).toFixed(2),
+    goal: `within ${tolerance * 100} %`,
+    met: Math.abs(simulated / seconds - 1) <= tolerance,
   };
 }
 

@@ -22,7 +22,9 @@ export function drawProgress(lines: readonly Line[]): string {
     xAxis: { type: 'log', name: 'seconds', nameLocation: 'middle', nameGap: 28, min: 1 },
     yAxis: { type: 'value', name: '% done', min: 0, max: 100 },
     series: lines.map(({ clusters, drain, all }) => ({
-      ...{ type: 'line', name: `${clusters.toLocaleString('en-US')} clusters`, showSymbol: false },
+      type: 'line',
+      name: `${clusters.toLocaleString('en-US')} clusters`,
+      showSymbol: false,
       data: progress(drain, all),
     })),
   });

@@ -16,8 +16,12 @@ export function busiestSecond(objects: number): number {
   const bySecond = new Map<number, number>();
   for (let object = 0; object < objects; object += 1) {
     const key = formatReconcileKey({
-      ...{ cluster: 'cluster-0', controller: 'simulated', group: 'scale.example.com', resource: 'things' },
-      ...{ namespace: 'default', name: `thing-${object}` },
+      cluster: 'cluster-0',
+      controller: 'simulated',
+      group: 'scale.example.com',
+      resource: 'things',
+      namespace: 'default',
+      name: `thing-${object}`,
     });
     for (let runSeconds = 0; runSeconds < periodSeconds; runSeconds += runIntervalSeconds) {
       const dueAt = resyncDueAt(key, { runSeconds, runIntervalSeconds, periodSeconds, nowSeconds: runSeconds });

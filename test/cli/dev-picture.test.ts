@@ -12,13 +12,27 @@ import { startOnTerminal } from '../support/terminal.ts';
 
 const url = 'http://127.0.0.1:41234/#a-token-that-is-long-enough-for-a-console';
 const flowOf = (name: string, fields: Partial<ControllerFlow> = {}): ControllerFlow => ({
-  ...{ name, kind: 'Foo', queued: 0, inFlight: 0, deadLetters: 0, reconcilesPerSecond: 0.4, failuresPerSecond: 0 },
-  ...{ health: healthOf('working'), ...fields },
+  name,
+  kind: 'Foo',
+  queued: 0,
+  inFlight: 0,
+  deadLetters: 0,
+  reconcilesPerSecond: 0.4,
+  failuresPerSecond: 0,
+  health: healthOf('working'),
+  ...fields,
 });
 const stateOf = (controllers: readonly ControllerFlow[], fields: Partial<PictureState> = {}): PictureState => ({
-  ...{ seconds: 12, url, rows: [rowOf('foos.example.com/default/a')], faults: [], shows: 'problems', said: 'saved' },
+  seconds: 12,
+  url,
+  rows: [rowOf('foos.example.com/default/a')],
+  faults: [],
+  shows: 'problems',
+  said: 'saved',
   flow: { at: 0, changesPerSecond: 0, waitingTimers: 0, sharedDeadLetters: 0, clusters: [], controllers },
-  ...{ runs: new Map([['foo', [0, 1, 4]]]), log: ['first', 'second', 'last'], ...fields },
+  runs: new Map([['foo', [0, 1, 4]]]),
+  log: ['first', 'second', 'last'],
+  ...fields,
 });
 const shown = (state: PictureState, columns = 80, rows = 12) =>
   picture(state, { columns, rows }).map(({ text }) => text);
@@ -43,7 +57,11 @@ describe('the picture', () => {
       {
         ...stateOf([flowOf('foo')]),
         flow: {
-          ...{ at: 0, changesPerSecond: 0, waitingTimers: 0, sharedDeadLetters: 0, controllers: [flowOf('foo')] },
+          at: 0,
+          changesPerSecond: 0,
+          waitingTimers: 0,
+          sharedDeadLetters: 0,
+          controllers: [flowOf('foo')],
           clusters: [{ name: 'local', health: watcherHealth({ lastSeenSeconds: 4, reconnectingSeconds: 7 }) }],
         },
       },

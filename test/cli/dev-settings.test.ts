@@ -12,7 +12,11 @@ import { UserError } from '../../src/core/errors.ts';
 import { useFolder } from '../support/folder.ts';
 
 const record = defineKind({
-  ...{ group: 'dns.example.com', version: 'v1', kind: 'DnsRecord', spec: z.object({}), status: z.object({}) },
+  group: 'dns.example.com',
+  version: 'v1',
+  kind: 'DnsRecord',
+  spec: z.object({}),
+  status: z.object({}),
   conditions: [],
 });
 const dns: ControllerDefinition = record.controller('dns-record', {

@@ -37,7 +37,7 @@ const line = (fields: object) =>
 const postponed = (reason: string, error: string) => line({ outcome: 'postponed', reason, error });
 const done = line({ outcome: 'done', cause: 'change' });
 const crash = (errorType: string, error: string) =>
-  line({ ...{ key: undefined, message: 'Uncaught Exception', function: 'foo' }, errorType, error });
+  line({ key: undefined, message: 'Uncaught Exception', function: 'foo', errorType, error });
 const lambda = (errorType: string, errorMessage: string, request = 'undefined') =>
   `2026-01-01T00:00:00Z\t${request}\tERROR\tUncaught Exception \t${JSON.stringify({ errorType, errorMessage })}`;
 
@@ -73,7 +73,12 @@ async function flowOf(lines: readonly string[], isKnown: boolean, hidden: string
   const paused = async () => (isKnown ? new Set<string>() : await Promise.reject(new Error('no answer')));
   const read = async () => ({ clusters: [] });
   const flow = createFlowReader([foo], {
-    ...{ sqs, urlPrefix, history, maxAgeMilliseconds: 0, pausedControllers: paused, read },
+    sqs,
+    urlPrefix,
+    history,
+    maxAgeMilliseconds: 0,
+    pausedControllers: paused,
+    read,
   });
   history.troubles.setHidden(hidden);
   return await flow(new AbortController().signal);

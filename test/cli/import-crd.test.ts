@@ -76,8 +76,7 @@ it('the module of a CRD in a file compiles, has its types, and parses its object
   await write(file, (await read(file)).replace("'outrigger'", `'${path.resolve('src/outrigger.ts')}'`));
   const use = `import type { TLSRouteObject } from './kinds/tls-route.ts';
 export const right: TLSRouteObject = {
-  spec: {
-    ...{ port: 'https', mode: "it's", weight: null, labels: { a: 'b' }, "x-it's": [{ name: 'n' }], free: { any: 1 } },
+  spec: { port: 'https', mode: "it's", weight: null, labels: { a: 'b' }, "x-it's": [{ name: 'n' }], free: { any: 1 },
     open: { known: 'a', other: 1 },
     gaps: [{ name: 'n' }, null],
   },

@@ -29,8 +29,12 @@ const system = operatedSystem({ samples: ['water-tanks'] });
 const { signal } = new AbortController();
 const north = 'water-tank:local:watertanks.plant.example.com/default/north';
 const northKey = {
-  ...{ controller: 'water-tank', cluster: 'local', group: 'plant.example.com', resource: 'watertanks' },
-  ...{ namespace: 'default', name: 'north' },
+  controller: 'water-tank',
+  cluster: 'local',
+  group: 'plant.example.com',
+  resource: 'watertanks',
+  namespace: 'default',
+  name: 'north',
 };
 const dueAt = Math.round(Date.now() / 1000) + 240;
 const at = (secondsAgo: number) => new Date(Date.now() - secondsAgo * 1000).toISOString();

@@ -27,7 +27,9 @@ it('B16: logs and history run no code of the folder', async () => {
   await system.folder.write('log.jsonl', `${JSON.stringify({ ...line, timestamp: new Date().toISOString() })}\n`);
   for (const command of ['logs', 'history'])
     expect(await run(command, 'water-tank:default/north')).toMatchObject({
-      ...{ isImported: false, status: 0, out: expect.stringContaining('done') },
+      isImported: false,
+      status: 0,
+      out: expect.stringContaining('done'),
     });
   expect((await run('logs', 'water-tank:north')).err).toContain('WaterTank is namespaced');
   expect((await run('logs', 'boiler:default/north')).err).toContain('there is no controller "boiler"');

@@ -12,7 +12,11 @@ it('a key of the reconciled kind in the group of mapped keys, as a log has it, i
   const complete = (controller: typeof alone) =>
     completeKey(parseKey('maps:local:deployments.mapped.apps/shop/a', [controller]), withKinds(controller), 'local');
   expect(complete(maps)).toEqual({
-    ...{ controller: 'maps', cluster: 'local', group: 'mapped.apps', resource: 'deployments', ...key },
+    controller: 'maps',
+    cluster: 'local',
+    group: 'mapped.apps',
+    resource: 'deployments',
+    ...key,
   });
   expect(() => complete(alone)).toThrow('maps neither reconciles nor watches deployments.mapped.apps');
 });

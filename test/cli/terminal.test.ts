@@ -88,7 +88,9 @@ it('the verdict counts problems, what is not known, and dead letters', () => {
   expect(timesText({ runs: 12, parts: [] })).toBe('12 runs');
   const reconnecting = { name: 'local', lastSeenSeconds: 4, reconnectingSeconds: 7, controllers };
   expect(judge({ ...well, clusters: [reconnecting] })).toMatchObject({
-    ...{ line: '1 cluster is reconnecting', problems: [], unknown: [] },
+    line: '1 cluster is reconnecting',
+    problems: [],
+    unknown: [],
   });
   const broken = {
     ...well,

@@ -16,8 +16,13 @@ import { expectUserError, runIn } from './command-result.ts';
 const folder = useFolder();
 const kindOf = (version: string, formerVersions: string[] = []) =>
   defineKind({
-    ...{ group: 'moved.example.com', version, formerVersions, kind: 'Crate', conditions: [] },
-    ...{ spec: z.object({}), status: z.object({}) },
+    group: 'moved.example.com',
+    version,
+    formerVersions,
+    kind: 'Crate',
+    conditions: [],
+    spec: z.object({}),
+    status: z.object({}),
   });
 
 it('the command says what it moved and when there is nothing to move, and a kind that is not there is named', async () => {

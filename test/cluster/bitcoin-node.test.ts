@@ -18,7 +18,8 @@ afterEach(() => wire.remove(`/api/v1/namespaces/${fixture().namespace}`));
 const labels = { app: 'net' };
 const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];
 const container = {
-  ...{ name: 'net-sts-ctr', image: 'christianb93/bitcoind:v1.0' },
+  name: 'net-sts-ctr',
+  image: 'christianb93/bitcoind:v1.0',
   readinessProbe: { exec: { command: [...cli, 'getnetworkinfo'] } },
 };
 const ipOf = (pod: Body | undefined): string => String(statusOf(pod).podIP);

@@ -25,7 +25,10 @@ const roles = { foo: identityOf('foo'), dinner: identityOf('dinner'), stranger: 
 const groups = new Map(accessEntries(registry).map((entry) => [identityOf(entry.function).arn, entry.group]));
 const seen: string[] = [];
 const webhook = await startTokenWebhook({
-  ...{ cluster: 'prod-1', region, identities: Object.values(roles), groups },
+  cluster: 'prod-1',
+  region,
+  identities: Object.values(roles),
+  groups,
   onToken: (token) => void seen.push(token),
 });
 afterAll(() => webhook.close());

@@ -14,10 +14,7 @@ import { openExecServer } from '../kube/client/exec-server.ts';
 import { grant, untilEffective, usePlane } from './plane.ts';
 
 const group = 'tea.example.com';
-const pot = defineKind({
-  ...{ group, version: 'v1', kind: 'Pot', conditions: [] },
-  ...{ spec: z.object({}), status: z.object({}) },
-});
+const pot = defineKind({ group, version: 'v1', kind: 'Pot', conditions: [], spec: z.object({}), status: z.object({}) });
 const awkward = `it's "5\\6" ü\n`;
 const brewer = pot.controller('brewer', {
   reads: [foreignKind({ group: '', version: 'v1', kind: 'Pod' })],
@@ -74,9 +71,7 @@ beforeAll(async () => {
 function nodeAndPod(): readonly object[] {
   // The generated namespace allows only restricted pods.
   const restricted = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
-  const containers = ['tea-pot', 'sidecar'].map((name) => ({
-    ...{ name, image: 'none', securityContext: restricted },
-  }));
+  const containers = ['tea-pot', 'sidecar'].map((name) => ({ name, image: 'none', securityContext: restricted }));
   const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'tea', namespace } };
   return [
@@ -92,7 +87,10 @@ async function execStatus(user: string, query: Options, name = 'tea'): Promise<n
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/exec`;
   try {
     await clientOf(user).webSocket({
-      ...{ path, query: { stdout: true, ...query }, protocol: 'v4.channel.k8s.io', maxMessageBytes: 100_000 },
+      path,
+      query: { stdout: true, ...query },
+      protocol: 'v4.channel.k8s.io',
+      maxMessageBytes: 100_000,
       receive: () => true,
     });
     return 101;

@@ -30,11 +30,15 @@ const crds: readonly KubeObject[] = [
   await crdOfModule(gatewayApi, 'gateway.networking.k8s.io_gatewayclasses.yaml'),
 ];
 const certificate = (...dnsNames: readonly string[]) => ({
-  ...{ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: { namespace: 'default', name: 'x' } },
+  apiVersion: 'cert-manager.io/v1',
+  kind: 'Certificate',
+  metadata: { namespace: 'default', name: 'x' },
   spec: { secretName: 'x-tls', dnsNames, issuerRef: { name: 'ours' } },
 });
 const gatewayClass = (description: string) => ({
-  ...{ apiVersion: GatewayClass.apiVersion, kind: 'GatewayClass', metadata: { name: 'ours' } },
+  apiVersion: GatewayClass.apiVersion,
+  kind: 'GatewayClass',
+  metadata: { name: 'ours' },
   spec: { controllerName: 'example.com/gateway', description },
 });
 
@@ -61,7 +65,10 @@ const reconcile = async (
   const { group, plural: resource } = declaration.resource;
   const once = withoutQueue(createReconcile({ name, declaration, instance: start({}), now: () => new Date() }));
   return await once({
-    ...{ client: clientOf(controllerIdentity(name)), messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
+    client: clientOf(controllerIdentity(name)),
+    messageId: 'm',
+    log: silent,
+    signal: AbortSignal.timeout(30_000),
     message: { controller: name, cluster: 'test', group, resource, ...key, ...asChange({ observedAt: 0 }) },
   });
 };
@@ -70,10 +77,7 @@ const ours = { name: 'ours' };
 const patchStatus = async (controller: ControllerDefinition, kind: Kind, key: typeof ours, body: object) =>
   await answerTo(
     clientOf(controllerIdentity(controller.name)),
-    {
-      ...{ method: 'PATCH', path: objectPath(kind, key, 'status'), body },
-      contentType: 'application/merge-patch+json',
-    },
+    { method: 'PATCH', path: objectPath(kind, key, 'status'), body, contentType: 'application/merge-patch+json' },
     isPolicyDenied,
   );
 
@@ -98,7 +102,8 @@ it('kubectl waits for Ready of a Certificate, and for that of its next generatio
   expect(await kubectl.output([...wait, '30s'])).toContain('condition met');
   const { status, metadata } = { ...(await getObject(admin, Certificate, x)) };
   expect(status).toMatchObject({
-    ...{ revision: metadata?.generation, notAfter: expect.stringMatching(/Z$/) },
+    revision: metadata?.generation,
+    notAfter: expect.stringMatching(/Z$/),
     conditions: [
       { type: 'Issuing', status: 'False', observedGeneration: metadata?.generation },
       { type: 'Ready', status: 'True', observedGeneration: metadata?.generation, message: 'b.example.com' },

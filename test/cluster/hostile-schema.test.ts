@@ -31,7 +31,10 @@ const names = hostileTexts.filter((text) => text !== '' && !(text in {}) && !/[\
 /** A kind with every text. */
 const kindIn = (group: string): AnyCustomKind =>
   defineKind({
-    ...{ group, version: 'v1', kind: 'Hostile', conditions: [] },
+    group,
+    version: 'v1',
+    kind: 'Hostile',
+    conditions: [],
     spec: z.object({
       ...Object.fromEntries(names.map((text) => [text, z.string().default(text).describe(text)])),
       choice: z

@@ -95,8 +95,11 @@ it(
     expect([...(await permissionsAt(member, account))].sort()).toEqual([...wanted].sort());
 
     const watcher = startWatcherProcess({
-      ...{ CLUSTER: '', CLUSTERS: folder.at('clusters.json'), CHECKPOINT_SECONDS: '1' },
-      ...{ QUEUE_URL_PREFIX: queues.urlPrefix, AWS_ENDPOINT_URL: queues.endpoint },
+      CLUSTER: '',
+      CLUSTERS: folder.at('clusters.json'),
+      CHECKPOINT_SECONDS: '1',
+      QUEUE_URL_PREFIX: queues.urlPrefix,
+      AWS_ENDPOINT_URL: queues.endpoint,
     });
     onTestFinished(async () => {
       watcher.kill('SIGKILL');

@@ -55,7 +55,9 @@ type CertificateObject = {
   readonly spec?: { readonly secretName: string; readonly dnsNames?: readonly string[] };
 };
 const Certificate = foreignKind<CertificateObject, 'Certificate'>({
-  ...{ group: 'cert-manager.io', version: 'v1', kind: 'Certificate' },
+  group: 'cert-manager.io',
+  version: 'v1',
+  kind: 'Certificate',
 });
 /** Lists the names of a Certificate in a ConfigMap, and reports it in a condition and a label. */
 const listed = Certificate.statusSlice({ conditions: ['team.example.com/Listed'] }).controller('listed', {
@@ -69,7 +71,9 @@ const listed = Certificate.statusSlice({ conditions: ['team.example.com/Listed']
   },
 });
 const sample = {
-  ...{ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: { name: 'web' } },
+  apiVersion: 'cert-manager.io/v1',
+  kind: 'Certificate',
+  metadata: { name: 'web' },
   spec: { secretName: 'web', dnsNames: ['a.example.com'], issuerRef: { name: 'ca' } },
 };
 

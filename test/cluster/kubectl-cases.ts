@@ -190,8 +190,16 @@ export async function kubectlCases({ kubectlPath, kubeconfig }: KubectlTarget): 
     const involvedObject = { apiVersion: 'kitchen.example.net/v1', kind: 'Kettle', name: 'told', namespace, uid };
     const now = new Date().toISOString().replace(/\.\d+Z/, 'Z');
     const event = {
-      ...{ apiVersion: 'v1', kind: 'Event', metadata: { name: 'told.1', namespace }, involvedObject, type: 'Normal' },
-      ...{ reason: 'Whistled', message: 'It boils.', firstTimestamp: now, lastTimestamp: now, count: 1 },
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'told.1', namespace },
+      involvedObject,
+      type: 'Normal',
+      reason: 'Whistled',
+      message: 'It boils.',
+      firstTimestamp: now,
+      lastTimestamp: now,
+      count: 1,
     };
     await output(['create', ...stdin], { manifest: event });
     expect(await output(['get', 'events', '--field-selector', 'involvedObject.name=told'])).toMatch(

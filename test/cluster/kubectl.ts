@@ -35,7 +35,9 @@ export async function createKubectl(path: string, kubeconfig: string, namespace:
   const start = (args: readonly string[], editor?: string): ChildProcess =>
     spawn(path, [...args, ...flags], {
       env: {
-        ...{ PATH: process.env.PATH, HOME: folder, ...rareCollection },
+        PATH: process.env.PATH,
+        HOME: folder,
+        ...rareCollection,
         ...(editor === undefined ? {} : { KUBE_EDITOR: editor }),
       },
     });

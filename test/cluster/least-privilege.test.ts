@@ -127,7 +127,10 @@ describe('the permission to patch an object for its finalizer', () => {
     });
     const path = objectPath(declaration.resource, { namespace: 'default', name });
     const patch = (body: object): KubeRequest => ({
-      ...{ method: 'PATCH', path, contentType: 'application/merge-patch+json', body },
+      method: 'PATCH',
+      path,
+      contentType: 'application/merge-patch+json',
+      body,
     });
     const answer = (body: object) => answerTo(clientOf(controllerIdentity(identity)), patch(body));
     const changes = [

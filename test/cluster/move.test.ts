@@ -26,7 +26,12 @@ const entryOf = (user: string): ClusterEntry => ({ server: plane.url, access: { 
 const fence = () =>
   createFence(
     {
-      ...{ admin, registry: [foo], project: 'outrigger', namespaces: undefined, wait: sleep, at: '' },
+      admin,
+      registry: [foo],
+      project: 'outrigger',
+      namespaces: undefined,
+      wait: sleep,
+      at: '',
       connect: async ({ access }) => createClient(plane.connection(access.type === 'token' ? access.token : '')),
       eks: () => ({ put: async () => undefined, remove: async () => undefined }),
       functions: { source: [], target: [] },

@@ -35,7 +35,8 @@ it.each(
   }
   const { subject, beside } = sampleOf(controller, manifests);
   const placed = beside.map(({ object, ...rest }) => ({
-    ...{ ...rest, object: { ...object, metadata: { ...object.metadata, namespace } } },
+    ...rest,
+    object: { ...object, metadata: { ...object.metadata, namespace } },
   }));
   await applyManifests(system.client, placed, { signal: AbortSignal.timeout(15_000) });
 

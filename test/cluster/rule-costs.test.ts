@@ -15,7 +15,9 @@ const client = await useClient();
 async function createDefinition(spec: z.ZodObject): Promise<void> {
   const names = { group: 'costs.example.net', version: 'v1', kind: 'Cost' };
   await client.request({
-    ...{ method: 'POST', path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', query: { dryRun: 'All' } },
+    method: 'POST',
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    query: { dryRun: 'All' },
     body: crdOf(defineKind({ ...names, spec, status: z.object({}), conditions: [] })),
   });
 }

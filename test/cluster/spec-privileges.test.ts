@@ -18,7 +18,8 @@ const registry = [bitcoinNetwork];
 const networks = { apiGroups: [BitcoinNetwork.group], resources: [BitcoinNetwork.plural], verbs: ['*'] };
 const secret = { apiGroups: [''], resources: ['secrets'], resourceNames: ['mine'], verbs: ['get'] };
 const restrictedNamespace = {
-  ...{ apiVersion: 'v1', kind: 'Namespace' },
+  apiVersion: 'v1',
+  kind: 'Namespace',
   metadata: { name: 'restricted', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
 };
 const { clientOf } = await usePlane({
@@ -38,19 +39,27 @@ beforeAll(async () => {
 });
 
 const network = (name: string, secret?: string) => ({
-  ...{ apiVersion: BitcoinNetwork.apiVersion, kind: BitcoinNetwork.kind, metadata: { name, namespace } },
+  apiVersion: BitcoinNetwork.apiVersion,
+  kind: BitcoinNetwork.kind,
+  metadata: { name, namespace },
   spec: { nodes: 1, ...(secret === undefined ? {} : { secret }) },
 });
 const post = (body: object, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
-  ...{ method: 'POST', path: collectionPath(BitcoinNetwork, namespace), body, query },
+  method: 'POST',
+  path: collectionPath(BitcoinNetwork, namespace),
+  body,
+  query,
 });
 const patch = (name: string, body: object): KubeRequest => ({
-  ...{ method: 'PATCH', path: objectPath(BitcoinNetwork, { namespace, name }), body },
+  method: 'PATCH',
+  path: objectPath(BitcoinNetwork, { namespace, name }),
+  body,
   contentType: 'application/merge-patch+json',
 });
 const apply = (body: ReturnType<typeof network>): KubeRequest => ({
   ...patch(body.metadata.name, body),
-  ...{ contentType: 'application/apply-patch+yaml', query: { fieldManager: 'user', force: 'true' } },
+  contentType: 'application/apply-patch+yaml',
+  query: { fieldManager: 'user', force: 'true' },
 });
 
 const refused = 'spec.secret names a Secret: only a user who may get that Secret may set it';
@@ -95,7 +104,9 @@ describe('the pods of the samples', () => {
     ['a BitcoinNetwork', networkStatefulSet('n', { nodes: 1, secret: 's' }).spec.template.spec],
   ] as const;
   const pod = (spec: object): KubeRequest => ({
-    ...{ method: 'POST', path: '/api/v1/namespaces/restricted/pods', query: { dryRun: 'All' } },
+    method: 'POST',
+    path: '/api/v1/namespaces/restricted/pods',
+    query: { dryRun: 'All' },
     body: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec },
   });
 

@@ -29,11 +29,9 @@ const identity = controllerIdentity('tenant-network');
 const labeller = controllerIdentity(sizeLabel.name);
 const rolesOf = (name: string, clusterRoles: readonly string[]) =>
   Namespace.controller(name, {
-    ...{
-      selector: { matchLabels: { tenant: 'true' } },
-      owns: [RoleBinding],
-      allows: { clusterRoles: ['system:monitoring'] },
-    },
+    selector: { matchLabels: { tenant: 'true' } },
+    owns: [RoleBinding],
+    allows: { clusterRoles: ['system:monitoring'] },
     reconcile: async ({ metadata: { name: namespace } }, { applyAll }) => {
       const bindings = clusterRoles.map((role) => ({
         metadata: { name: `${name}-${role}`, namespace },
@@ -46,7 +44,9 @@ const rolesOf = (name: string, clusterRoles: readonly string[]) =>
 const rules = [{ apiGroups: [''], resources: ['pods', 'secrets'], verbs: ['watch'] }];
 const granting = (name: string, allows: Allows) =>
   Namespace.controller(name, {
-    ...{ selector: { matchLabels: { tenant: 'true' } }, owns: [Role, RoleBinding], allows },
+    selector: { matchLabels: { tenant: 'true' } },
+    owns: [Role, RoleBinding],
+    allows,
     reconcile: async ({ metadata: { name: namespace } }, { apply }) => {
       const apiGroup = 'rbac.authorization.k8s.io';
       await apply(Role, { metadata: { name, namespace }, rules });
@@ -71,13 +71,18 @@ const binders = [monitors, admins, ...granters];
 const web = { namespace: 'default', name: 'web' };
 const key = { name: 'blue' };
 const crdWithoutStatus = ({ group, version, kind, plural }: typeof Lamp) => ({
-  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
   metadata: { name: `${plural}.${group}` },
   spec: {
-    ...{ group, scope: 'Namespaced', names: { kind, plural } },
+    group,
+    scope: 'Namespaced',
+    names: { kind, plural },
     versions: [
       {
-        ...{ name: version, served: true, storage: true },
+        name: version,
+        served: true,
+        storage: true,
         schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
       },
     ],
@@ -126,7 +131,10 @@ async function reconcileAs(by: KubeClient, controller: ControllerDefinition, obj
   const reconcile = withoutQueue(createReconcile({ name, declaration, instance: start({}), now: () => new Date() }));
   const key = { controller: name, cluster: 'test', group, resource, name: '', ...object };
   return await reconcile({
-    ...{ client: by, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
+    client: by,
+    messageId: 'm',
+    log: silent,
+    signal: AbortSignal.timeout(30_000),
     message: { ...key, ...asChange({ observedAt: 0 }) },
   });
 }

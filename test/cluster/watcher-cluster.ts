@@ -177,7 +177,15 @@ export async function openClusterWithQueues({
   };
   const resources = cleanup.move();
   return {
-    ...{ plane, client, kubectl, sts, programs, errors, outcomes, rolledOut, running },
+    plane,
+    client,
+    kubectl,
+    sts,
+    programs,
+    errors,
+    outcomes,
+    rolledOut,
+    running,
     setProbeSpeed: (speed) => {
       probeSpeed = speed;
     },
@@ -195,7 +203,9 @@ export async function openClusterWithQueues({
         resources: ['base'],
         configMapGenerator: [
           {
-            ...{ name: 'outrigger-watcher', namespace: systemNamespace, behavior: 'merge' },
+            name: 'outrigger-watcher',
+            namespace: systemNamespace,
+            behavior: 'merge',
             literals: Object.entries(literals).map(([name, value]) => `${name}=${value}`),
           },
         ],
@@ -234,7 +244,9 @@ export async function openClusterWithQueues({
       }),
     async applyTank(name, targetLevel = 1) {
       const object = {
-        ...{ apiVersion: tanks.apiVersion, kind: tanks.kind, metadata: { name, namespace: 'default' } },
+        apiVersion: tanks.apiVersion,
+        kind: tanks.kind,
+        metadata: { name, namespace: 'default' },
         spec: { targetLevel, capacity: 100 },
       };
       await applyObject(client, tanks, object, { fieldManager: 'user' });

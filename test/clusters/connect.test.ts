@@ -71,7 +71,8 @@ it('B19: a cluster is compared by the uid of kube-system, read once, again where
     (_, response) =>
       state.status === 200
         ? sendJson(response, 200, {
-            ...{ apiVersion: 'v1', kind: 'Namespace' },
+            apiVersion: 'v1',
+            kind: 'Namespace',
             metadata: { name: 'kube-system', uid: state.uid, resourceVersion: '1' },
           })
         : sendJson(

@@ -86,7 +86,11 @@ describe.each(versions)('$version', ({
   it('a dead letter of a former version is read with each of its attributes', () => {
     const { body, attributes } = deadLetter;
     const { reason, messageId, firstSeenAt, attempts, error, object } = readDeadLetter({
-      ...{ messageId: 'd', receiptHandle: 'd', sentAt: undefined, body, attributes },
+      messageId: 'd',
+      receiptHandle: 'd',
+      sentAt: undefined,
+      body,
+      attributes,
     });
     const read = { reason, messageId, firstSeenAt: firstSeenAt?.toISOString(), attempts: String(attempts), error };
     expect({ ...read, object: JSON.stringify(object) }).toEqual(attributes);

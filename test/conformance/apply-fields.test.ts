@@ -109,7 +109,9 @@ it('the fields of a conflict are listed by level', async () => {
 it('an atomic map that is applied empty replaces what its owner had applied', async () => {
   const policy = `/apis/networking.k8s.io/v1/namespaces/${await namespace()}/networkpolicies/one`;
   const selecting = (podSelector: object) => ({
-    ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'one' } },
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: 'one' },
     spec: { podSelector, policyTypes: ['Ingress'] },
   });
   await wire.apply(policy, 'alpha', selecting({ matchLabels: { a: 'b' } }));

@@ -190,8 +190,15 @@ it('an event of events.k8s.io is readable as a v1 event with other field names, 
   const events = `/apis/events.k8s.io/v1/namespaces/${ns}/events`;
   const regarding = { apiVersion: gadgetApiVersion, kind: 'Gadget', name: 'one', namespace: ns };
   const event = {
-    ...{ metadata: { name: 'one.1' }, regarding, reason: 'Filled', action: 'Reconcile', note: 'full', type: 'Normal' },
-    ...{ eventTime: '2026-01-01T00:00:00.000000Z', reportingController: 'example.org/c', reportingInstance: 'i' },
+    metadata: { name: 'one.1' },
+    regarding,
+    reason: 'Filled',
+    action: 'Reconcile',
+    note: 'full',
+    type: 'Normal',
+    eventTime: '2026-01-01T00:00:00.000000Z',
+    reportingController: 'example.org/c',
+    reportingInstance: 'i',
   };
   const made = await wire.post(events, event);
   expect(made.status).toBe(201);

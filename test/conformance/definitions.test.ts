@@ -14,7 +14,9 @@ const mapKeys = 'x-kubernetes-list-map-keys';
 const text = { type: 'string' };
 const field = (a: object): object => ({ type: 'object', properties: { a } });
 const listMap = (keys: string[]): object => ({
-  ...{ type: 'array', 'x-kubernetes-list-type': 'map', [mapKeys]: keys },
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  [mapKeys]: keys,
   items: { type: 'object', properties: { b: text } },
 });
 
@@ -105,7 +107,8 @@ it('a changed schema of a definition applies its defaults, also empty ones but n
   await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, objectOf(plural));
   const properties = {
     size: { type: 'integer', default: 7 },
-    ...{ list: { type: 'array', items: text, default: [] }, map: { type: 'object', default: {} } },
+    list: { type: 'array', items: text, default: [] },
+    map: { type: 'object', default: {} },
     none: { ...text, nullable: true, default: null },
   };
   const changed = await wire.apply(path, 'conformance', definition(plural, { type: 'object', properties }), {
@@ -164,7 +167,8 @@ const objects = { type: 'array', items: { type: 'object' } };
 const exclusive = 'Forbidden: additionalProperties and properties are mutual exclusive';
 const atomic = 'Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set';
 const unknownPath = {
-  ...{ type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  type: 'object',
+  'x-kubernetes-preserve-unknown-fields': true,
   'x-kubernetes-validations': [{ rule: 'true', fieldPath: '.b' }],
 };
 const foreignKey = 'Invalid value: ["c"]: entries must all be names of item properties';
@@ -441,7 +445,8 @@ it('a definition whose short name or kind is no DNS label is Invalid', async () 
   ];
   expect(rejected.body.details?.causes).toEqual(
     expected.map(([field, value = '']) => ({
-      ...{ reason: 'FieldValueInvalid', field: `spec.names.${field}` },
+      reason: 'FieldValueInvalid',
+      field: `spec.names.${field}`,
       message: expect.stringContaining(`Invalid value: ${value}`),
     })),
   );

@@ -24,8 +24,13 @@ it('the resource list of a version has kind, scope, verbs and short names', asyn
   expect(list).toMatchObject({ kind: 'APIResourceList', groupVersion: gadgetApiVersion });
   const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
   const gadgets = {
-    ...{ name: 'gadgets', singularName: 'gadget', namespaced: true, kind: 'Gadget' },
-    ...{ shortNames: ['gd'], categories: ['things'], verbs },
+    name: 'gadgets',
+    singularName: 'gadget',
+    namespaced: true,
+    kind: 'Gadget',
+    shortNames: ['gd'],
+    categories: ['things'],
+    verbs,
   };
   const scale = { name: 'gadgets/scale', group: 'autoscaling', version: 'v1', kind: 'Scale' };
   const subresourceVerbs = ['get', 'patch', 'update'];

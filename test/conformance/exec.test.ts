@@ -12,8 +12,13 @@ const pods = async (containers: readonly string[] = ['main']): Promise<string> =
   return path;
 };
 const errorStatus = (code: number, reason: string, message: string) => ({
-  ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
-  ...{ message, reason, code },
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message,
+  reason,
+  code,
 });
 
 it('a command in a pod that does not exist is a 404, by handshake, GET and POST', async () => {

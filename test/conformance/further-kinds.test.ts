@@ -27,7 +27,10 @@ const pod = { restartPolicy: 'Never', containers };
 const termination = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' };
 const filledPod = {
   containers: [{ name: 'a', image: 'a:1', resources: {}, ...termination, imagePullPolicy: 'IfNotPresent' }],
-  ...{ restartPolicy: 'Never', terminationGracePeriodSeconds: 30, dnsPolicy: 'ClusterFirst', securityContext: {} },
+  restartPolicy: 'Never',
+  terminationGracePeriodSeconds: 30,
+  dnsPolicy: 'ClusterFirst',
+  securityContext: {},
   schedulerName: 'default-scheduler',
 };
 const labels = { a: 'b' };
@@ -36,13 +39,19 @@ const none = [undefined, undefined] as const;
 
 const rows: readonly Row[] = [
   {
-    ...{ kind: 'PersistentVolumeClaim', at: '/api/v1/persistentvolumeclaims', generations: none, deleted: 'object' },
+    kind: 'PersistentVolumeClaim',
+    at: '/api/v1/persistentvolumeclaims',
+    generations: none,
+    deleted: 'object',
     made: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
     filled: { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } },
   },
   {
-    ...{ kind: 'PersistentVolume', at: '/api/v1/persistentvolumes', cluster: true },
-    ...{ generations: none, deleted: 'object' },
+    kind: 'PersistentVolume',
+    at: '/api/v1/persistentvolumes',
+    cluster: true,
+    generations: none,
+    deleted: 'object',
     made: { spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } } },
     filled: {
       spec: { hostPath: { path: '/a', type: '' }, persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' },
@@ -50,24 +59,34 @@ const rows: readonly Row[] = [
     },
   },
   {
-    ...{ kind: 'Node', at: '/api/v1/nodes', cluster: true, generations: none },
+    kind: 'Node',
+    at: '/api/v1/nodes',
+    cluster: true,
+    generations: none,
     made: { spec: { providerID: 'a' } },
     filled: { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } },
     change: { spec: { unschedulable: true } },
   },
   {
-    ...{ kind: 'ResourceQuota', at: '/api/v1/resourcequotas', generations: none, deleted: 'object' },
+    kind: 'ResourceQuota',
+    at: '/api/v1/resourcequotas',
+    generations: none,
+    deleted: 'object',
     made: { spec: { hard: { pods: '5' } } },
     filled: { spec: { hard: { pods: '5' } }, status: {} },
     change: { spec: { hard: { pods: '6' } } },
   },
   {
-    ...{ kind: 'LimitRange', at: '/api/v1/limitranges', generations: none, status: false },
+    kind: 'LimitRange',
+    at: '/api/v1/limitranges',
+    generations: none,
+    status: false,
     made: { spec: { limits: [{ type: 'Container', default: { cpu: '1' } }] } },
     filled: { spec: { limits: [{ type: 'Container', default: { cpu: '1' }, defaultRequest: { cpu: '1' } }] } },
   },
   {
-    ...{ kind: 'DaemonSet', at: '/apis/apps/v1/daemonsets' },
+    kind: 'DaemonSet',
+    at: '/apis/apps/v1/daemonsets',
     made: { spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } } },
     filled: {
       spec: {
@@ -80,13 +99,20 @@ const rows: readonly Row[] = [
     change: { spec: { minReadySeconds: 3 } },
   },
   {
-    ...{ kind: 'Job', at: '/apis/batch/v1/jobs', deleted: 'object' },
+    kind: 'Job',
+    at: '/apis/batch/v1/jobs',
+    deleted: 'object',
     made: { spec: { template: { spec: pod } } },
     filled: {
       metadata: { labels: { 'job-name': 'one', 'batch.kubernetes.io/job-name': 'one' } },
       spec: {
-        ...{ parallelism: 1, completions: 1, backoffLimit: 6, manualSelector: false, completionMode: 'NonIndexed' },
-        ...{ suspend: false, podReplacementPolicy: 'TerminatingOrFailed' },
+        parallelism: 1,
+        completions: 1,
+        backoffLimit: 6,
+        manualSelector: false,
+        completionMode: 'NonIndexed',
+        suspend: false,
+        podReplacementPolicy: 'TerminatingOrFailed',
         template: { metadata: { labels: { 'job-name': 'one' } }, spec: filledPod },
       },
       status: {},
@@ -94,7 +120,8 @@ const rows: readonly Row[] = [
     change: { spec: { backoffLimit: 2 } },
   },
   {
-    ...{ kind: 'CronJob', at: '/apis/batch/v1/cronjobs' },
+    kind: 'CronJob',
+    at: '/apis/batch/v1/cronjobs',
     made: { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: pod } } } } },
     filled: {
       spec: {
@@ -109,19 +136,25 @@ const rows: readonly Row[] = [
     change: { spec: { suspend: true } },
   },
   {
-    ...{ kind: 'Ingress', at: '/apis/networking.k8s.io/v1/ingresses' },
+    kind: 'Ingress',
+    at: '/apis/networking.k8s.io/v1/ingresses',
     made: { spec: { defaultBackend: backend } },
     filled: { status: { loadBalancer: {} } },
     change: { spec: { ingressClassName: 'x' } },
   },
   {
-    ...{ kind: 'IngressClass', at: '/apis/networking.k8s.io/v1/ingressclasses', cluster: true, status: false },
+    kind: 'IngressClass',
+    at: '/apis/networking.k8s.io/v1/ingressclasses',
+    cluster: true,
+    status: false,
     made: { spec: { controller: 'example.com/x' } },
     filled: { spec: { controller: 'example.com/x' } },
     change: { spec: { parameters: { kind: 'X', name: 'y' } } },
   },
   {
-    ...{ kind: 'NetworkPolicy', at: '/apis/networking.k8s.io/v1/networkpolicies', status: false },
+    kind: 'NetworkPolicy',
+    at: '/apis/networking.k8s.io/v1/networkpolicies',
+    status: false,
     made: { spec: { egress: [{ ports: [{ port: 53 }] }] } },
     filled: {
       spec: {
@@ -133,7 +166,9 @@ const rows: readonly Row[] = [
     change: { spec: { policyTypes: ['Egress'] } },
   },
   {
-    ...{ kind: 'HorizontalPodAutoscaler', at: '/apis/autoscaling/v2/horizontalpodautoscalers', generations: none },
+    kind: 'HorizontalPodAutoscaler',
+    at: '/apis/autoscaling/v2/horizontalpodautoscalers',
+    generations: none,
     made: { spec: { scaleTargetRef: { kind: 'Deployment', name: 'a', apiVersion: 'apps/v1' }, maxReplicas: 3 } },
     filled: {
       spec: {
@@ -147,32 +182,29 @@ const rows: readonly Row[] = [
     change: { spec: { maxReplicas: 4 } },
   },
   {
-    ...{ kind: 'PodDisruptionBudget', at: '/apis/policy/v1/poddisruptionbudgets' },
+    kind: 'PodDisruptionBudget',
+    at: '/apis/policy/v1/poddisruptionbudgets',
     made: { spec: { minAvailable: 1, selector: { matchLabels: labels } } },
     filled: { status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } },
     change: { spec: { minAvailable: 2 } },
   },
   {
-    ...{
-      kind: 'StorageClass',
-      at: '/apis/storage.k8s.io/v1/storageclasses',
-      cluster: true,
-      generations: none,
-      status: false,
-      deleted: 'object',
-    },
+    kind: 'StorageClass',
+    at: '/apis/storage.k8s.io/v1/storageclasses',
+    cluster: true,
+    generations: none,
+    status: false,
+    deleted: 'object',
     made: { provisioner: 'example.com/x' },
     filled: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
     change: { allowVolumeExpansion: true },
   },
   {
-    ...{
-      kind: 'PriorityClass',
-      at: '/apis/scheduling.k8s.io/v1/priorityclasses',
-      cluster: true,
-      generations: [1, 1],
-      status: false,
-    },
+    kind: 'PriorityClass',
+    at: '/apis/scheduling.k8s.io/v1/priorityclasses',
+    cluster: true,
+    generations: [1, 1],
+    status: false,
     made: { value: 5 },
     filled: { preemptionPolicy: 'PreemptLowerPriority' },
     change: { description: 'x' },

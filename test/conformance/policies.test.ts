@@ -9,7 +9,10 @@ const { wire, namespace } = await useSuite();
 const admission = '/apis/admissionregistration.k8s.io/v1';
 const apiVersion = 'admissionregistration.k8s.io/v1';
 const everything = {
-  ...{ apiGroups: [gadgetGroup], apiVersions: ['v1'], operations: ['*'], resources: ['gadgets', 'gadgets/*'] },
+  apiGroups: [gadgetGroup],
+  apiVersions: ['v1'],
+  operations: ['*'],
+  resources: ['gadgets', 'gadgets/*'],
 };
 
 type Parts = { readonly spec?: object; readonly constraints?: object; readonly binding?: object };
@@ -20,15 +23,20 @@ async function enforced(validations: readonly object[], { spec = {}, constraints
   await wire.mergePatch(`/api/v1/namespaces/${ns}`, { metadata: { labels: { of: ns } } });
   const probe = { expression: `object == null || object.metadata.?name.orValue('') != 'probe'`, message: 'the probe' };
   const matchConstraints = {
-    ...{ resourceRules: [everything], namespaceSelector: { matchLabels: { of: ns } } },
+    resourceRules: [everything],
+    namespaceSelector: { matchLabels: { of: ns } },
     ...constraints,
   };
   const policy = {
-    ...{ apiVersion, kind: 'ValidatingAdmissionPolicy', metadata: { name: ns } },
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: ns },
     spec: { matchConstraints, ...spec, validations: [probe, ...validations] },
   };
   const bound = {
-    ...{ apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata: { name: `${ns}-b` } },
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: `${ns}-b` },
     spec: { policyName: ns, validationActions: ['Deny'], ...binding },
   };
   for (const [plural, body] of [
@@ -56,7 +64,13 @@ describe('the refusal of a policy', () => {
     const message = `gadgets.${gadgetGroup} "one" is forbidden: ${by} denied request: no`;
     const details = { name: 'one', group: gadgetGroup, kind: 'gadgets' };
     expect((await create()).body).toEqual({
-      ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 403, reason: 'Forbidden', message },
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      code: 403,
+      reason: 'Forbidden',
+      message,
       details: { ...details, causes: [{ message: `${by} denied request: no` }] },
     });
   });

@@ -8,19 +8,20 @@ const { wire, namespace } = await useSuite();
 const labels = { app: 'a' };
 const container = { name: 'a', image: 'i' };
 const workload = (more: object = {}, pod: object = {}) => ({
-  ...{
-    selector: { matchLabels: labels },
-    template: { metadata: { labels }, spec: { containers: [container], ...pod } },
-  },
+  selector: { matchLabels: labels },
+  template: { metadata: { labels }, spec: { containers: [container], ...pod } },
   ...more,
 });
 const job = (more: object = {}) => ({
-  ...{ template: { spec: { containers: [container], restartPolicy: 'Never' } }, ...more },
+  template: { spec: { containers: [container], restartPolicy: 'Never' } },
+  ...more,
 });
 const cron = (schedule: string, more: object = {}) => ({ schedule, jobTemplate: { spec: job() }, ...more });
 const svc = (more: object) => ({ ports: [{ port: 80 }], ...more });
 const claim = (more: object) => ({
-  ...{ accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...more },
+  accessModes: ['ReadWriteOnce'],
+  resources: { requests: { storage: '1Gi' } },
+  ...more,
 });
 const backend = { service: { name: 's', port: { number: 80 } } };
 const routed = (path: object) => ({ rules: [{ http: { paths: [{ ...path, backend }] } }] });

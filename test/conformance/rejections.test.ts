@@ -20,7 +20,10 @@ const up = { phase: 'Up' };
 const appliedScale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'one' }, spec: { replicas: 5 } };
 const versionOf = ({ metadata }: OneGadget['made']) => ({ resourceVersion: metadata?.resourceVersion });
 const statusOf = (status: object, metadata: object = {}) => ({
-  ...{ apiVersion: gadgetApiVersion, kind: 'Gadget', metadata: { name: 'one', ...metadata }, status },
+  apiVersion: gadgetApiVersion,
+  kind: 'Gadget',
+  metadata: { name: 'one', ...metadata },
+  status,
 });
 const apply = (path: string, content: unknown, query: Query = {}) => wire.apply(path, 'alpha', content, query);
 const jsonPatch = ({ main }: OneGadget, ...operations: object[]) =>
@@ -110,7 +113,10 @@ it.each<[string, Act, object]>([
     'a read of an object that does not exist is NotFound',
     ({ ns }) => wire.get(gadgets(ns, 'missing')),
     {
-      ...{ apiVersion: 'v1', metadata: {}, message: `gadgets.${gadgetGroup} "missing" not found`, ...notFound },
+      apiVersion: 'v1',
+      metadata: {},
+      message: `gadgets.${gadgetGroup} "missing" not found`,
+      ...notFound,
       details: { ...details, name: 'missing' },
     },
   ],
@@ -128,7 +134,8 @@ it.each<[string, Act, object]>([
     'BK8: a replacement at a stale version is a Conflict',
     ({ main, made }) => wire.put(main, { ...made, spec: { size: 6 } }),
     {
-      ...{ ...conflict, details },
+      ...conflict,
+      details,
       message:
         `Operation cannot be fulfilled on gadgets.${gadgetGroup} "one": the object has been modified; please ` +
         'apply your changes to the latest version and try again',

@@ -112,7 +112,9 @@ beforeAll(async () => {
   const made = await wire.post(definitions, {
     metadata: { name },
     spec: {
-      ...{ group, scope: 'Cluster', names: { plural: 'texts', singular: 'text', kind: 'Text', listKind: 'TextList' } },
+      group,
+      scope: 'Cluster',
+      names: { plural: 'texts', singular: 'text', kind: 'Text', listKind: 'TextList' },
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
     },
   });

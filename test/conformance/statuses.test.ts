@@ -109,7 +109,9 @@ const replicaSets = { path: '/apis/apps/v1/replicasets', spec: { ...selected, re
 const condition = (type: string) => ({ type, status: 'True' });
 const at = (second: number) => `2026-01-01T00:00:0${second}Z`;
 const completed = {
-  ...{ startTime: at(0), completionTime: at(1), succeeded: 1 },
+  startTime: at(0),
+  completionTime: at(1),
+  succeeded: 1,
   conditions: [condition('SuccessCriteriaMet'), condition('Complete')],
 };
 it.each<[string, { path: string; spec: object }, object, string[]]>([

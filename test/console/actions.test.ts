@@ -91,7 +91,10 @@ it('an action redrives or deletes one dead letter, those of one object or all, a
   const queue = 'foo-dlq.fifo';
   const bodies = ['a', 'b', 'c', 'd'].map((name) => formatMessage(aMessage({ ...key, name })));
   const entries = [...bodies, 'no message'].map((body, index) => ({
-    ...{ body, groupId: `${index}`, deduplicationId: `${index}`, attributes: { messageId: `m-${index}` } },
+    body,
+    groupId: `${index}`,
+    deduplicationId: `${index}`,
+    attributes: { messageId: `m-${index}` },
   }));
   await createSend(queues.sqs, queues.urlPrefix)(queue, entries, { signal });
   const act = actionsWith();

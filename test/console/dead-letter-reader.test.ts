@@ -98,7 +98,9 @@ it('of a queue with more than 100 dead letters 100 are shown, with the number of
   parts.defer(stop);
   await create('foo-dlq.fifo', 'timers-dlq', 'resync-dlq');
   const letters = Array.from({ length: 103 }, (_, index) => ({
-    ...{ body: 'no message', groupId: `${index}`, deduplicationId: `${index}` },
+    body: 'no message',
+    groupId: `${index}`,
+    deduplicationId: `${index}`,
   }));
   await createSend(sqs, urlPrefix)('foo-dlq.fifo', letters, { signal });
   const history = createHistory([foo], { onEntry: () => undefined });

@@ -72,7 +72,11 @@ async function open(): Promise<ConsoleSource> {
   const { client: sqs, endpoint: queueEndpoint } = queueServer;
   const attached = source.attach(
     {
-      ...{ client: cluster.client, view, sqs, queueEndpoint, queues },
+      client: cluster.client,
+      view,
+      sqs,
+      queueEndpoint,
+      queues,
       embedded: { ...cluster, ...queueServer },
       // The processes of a function and of the watcher: process.kill is replaced where one of them is killed.
       functions: [{ pids: () => [4711] }],
@@ -80,13 +84,11 @@ async function open(): Promise<ConsoleSource> {
       injectFaults: (faults) => injectFaults(simulators, faults),
     },
     {
-      ...{
-        dryRun: never,
-        pauseController: never,
-        pauseCluster: never,
-        isClusterPaused: async () => true,
-        project: 'outrigger',
-      },
+      dryRun: never,
+      pauseController: never,
+      pauseCluster: never,
+      isClusterPaused: async () => true,
+      project: 'outrigger',
       pausedControllers: async () => new Set<string>(),
     },
     ending.signal,
@@ -158,10 +160,12 @@ it('the detail of an object has its children two levels deep, with the state of 
   const { metadata } = parseObject(await getObject(cluster.client, Foo, { namespace: 'default', name: 'example' }));
   const labels = { app: 'x' };
   const deployment = {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
     metadata: { name: 'example-foo', namespace: 'default', labels: { [ownerUidLabel]: metadata.uid } },
     spec: {
-      ...{ replicas: 1, selector: { matchLabels: labels } },
+      replicas: 1,
+      selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'nginx:1' }] } },
     },
   };

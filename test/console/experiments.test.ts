@@ -7,7 +7,10 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 const log: string[] = [];
 const fault = (name: string): Fault => ({
-  ...{ name, title: name, text: name, part: 'API server' },
+  name,
+  title: name,
+  text: name,
+  part: 'API server',
   start: () => {
     log.push('broken');
     return () => void log.push('repaired');
@@ -33,7 +36,12 @@ function experiments() {
   });
 }
 const reconcile = (id: string, controller: string, end: { failed?: true; final?: true; postponed?: true } = {}) => ({
-  ...{ id, controller, at: Date.now(), type: 'reconcile' as const, text: 'ran', ...end },
+  id,
+  controller,
+  at: Date.now(),
+  type: 'reconcile' as const,
+  text: 'ran',
+  ...end,
 });
 
 beforeEach(() => {

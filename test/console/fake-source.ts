@@ -21,8 +21,17 @@ import {
 export function rowOf(id: string, fields: Partial<ObjectRow> = {}): ObjectRow {
   const [plural = '', namespace = '', ...name] = id.split('/');
   return {
-    ...{ id, kind: plural, cluster: 'local', namespace, name: name.join('/'), state: 'Ready', text: 'Ready' },
-    ...{ conditions: [], generation: 1, observedGeneration: 1, createdAt: '2026-01-01T00:00:00Z' },
+    id,
+    kind: plural,
+    cluster: 'local',
+    namespace,
+    name: name.join('/'),
+    state: 'Ready',
+    text: 'Ready',
+    conditions: [],
+    generation: 1,
+    observedGeneration: 1,
+    createdAt: '2026-01-01T00:00:00Z',
     tone: objectTones[fields.state ?? 'Ready'],
     ...fields,
   };

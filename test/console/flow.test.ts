@@ -16,12 +16,10 @@ it('the flow is read without SQS and without Lambda, and says why: the first que
   });
   vi.spyOn(sqs, 'send').mockImplementation(async () => await Promise.reject(denied));
   const readFlow = createFlowReader([foo], {
-    ...{
-      sqs,
-      urlPrefix: 'http://127.0.0.1:9/1/p-',
-      history: createHistory([foo], { onEntry: () => undefined }),
-      maxAgeMilliseconds: 0,
-    },
+    sqs,
+    urlPrefix: 'http://127.0.0.1:9/1/p-',
+    history: createHistory([foo], { onEntry: () => undefined }),
+    maxAgeMilliseconds: 0,
     pausedControllers: () => new Promise(() => {}),
     read: async () => ({ clusters: [] }),
   });

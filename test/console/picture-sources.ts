@@ -14,11 +14,9 @@ export function thousandTanks(): Source {
     const state = spread < 82 ? 'Ready' : spread < 93 ? 'Progressing' : 'Failed';
     const level = 3 + (spread % 20);
     putTank(source, `local:watertanks.plant.example.com/region-${index % 7}/tank-${String(index).padStart(4, '0')}`, {
-      ...{
-        state,
-        text: state === 'Ready' ? 'Ready' : `BelowTarget: level ${level} of 30`,
-        days: 1 + ((index * 31) % 90),
-      },
+      state,
+      text: state === 'Ready' ? 'Ready' : `BelowTarget: level ${level} of 30`,
+      days: 1 + ((index * 31) % 90),
       isReachable: spread !== 99,
     });
   }
@@ -35,12 +33,19 @@ type Tank = {
 function putTank(source: Source, id: string, { state, text, days, isReachable }: Tank): void {
   const status = (isTrue: boolean) => (isTrue ? 'True' : 'False');
   const condition = (type: string, isTrue: boolean): ConditionRow => ({
-    ...{ type, status: status(isTrue), reason: 'Level', message: '', tone: isTrue ? 'good' : 'busy' },
+    type,
+    status: status(isTrue),
+    reason: 'Level',
+    message: '',
+    tone: isTrue ? 'good' : 'busy',
   });
   const [cluster = ''] = id.split(':');
   source.put(
     rowOf(id, {
-      ...{ kind: 'WaterTank', cluster, state, text },
+      kind: 'WaterTank',
+      cluster,
+      state,
+      text,
       conditions: [condition('AtLevel', state === 'Ready'), condition('SensorReachable', isReachable)],
       createdAt: new Date(Date.now() - days * 24 * 3_600_000).toISOString(),
     }),
@@ -57,8 +62,10 @@ export function stagePicture(): Source {
     const cluster = clusters[index % clusters.length] ?? 'lab';
     const isReady = index % 13 !== 0;
     putTank(source, `${cluster}:watertanks.plant.example.com/default/tank-${String(index).padStart(3, '0')}`, {
-      ...{ state: isReady ? 'Ready' : 'Progressing', text: isReady ? 'Ready' : 'BelowTarget: level 12 of 30' },
-      ...{ days: 1 + (index % 60), isReachable: true },
+      state: isReady ? 'Ready' : 'Progressing',
+      text: isReady ? 'Ready' : 'BelowTarget: level 12 of 30',
+      days: 1 + (index % 60),
+      isReachable: true,
     });
   }
   const names = ['water-tank', 'ingredient', 'dinner', 'foo', 'memcached-proxy', 'bitcoin-network'];
@@ -81,13 +88,16 @@ export function stagePicture(): Source {
       },
     ],
     controllers: names.map((name, index) => ({
-      ...{ name, kind: kinds[index] ?? '', queued: index === 0 ? 9 : 0, inFlight: index < 2 ? 3 - index : 0 },
-      ...{ deadLetters: index === 1 ? 2 : 0, reconcilesPerSecond: rates[index] ?? 0, failuresPerSecond: 0 },
-      ...{
-        p50Ms: 120 + index * 45,
-        p99Ms: 900 + index * 310,
-        health: healthOf(name === 'dinner' ? 'paused' : 'working'),
-      },
+      name,
+      kind: kinds[index] ?? '',
+      queued: index === 0 ? 9 : 0,
+      inFlight: index < 2 ? 3 - index : 0,
+      deadLetters: index === 1 ? 2 : 0,
+      reconcilesPerSecond: rates[index] ?? 0,
+      failuresPerSecond: 0,
+      p50Ms: 120 + index * 45,
+      p99Ms: 900 + index * 310,
+      health: healthOf(name === 'dinner' ? 'paused' : 'working'),
     })),
   });
   const at = Array.from({ length: 140 }, (_, index) => now / 1000 - (140 - index) * 2);
@@ -106,8 +116,11 @@ export function stagePicture(): Source {
     const cluster = clusters[tank % clusters.length] ?? 'lab';
     const number = String(tank).padStart(3, '0');
     source.addEntry({
-      ...{ id: `${cluster}:watertanks.plant.example.com/default/tank-${number}`, at: now - (14 - index) * 320 },
-      ...{ type: 'reconcile', controller: 'water-tank', cause: 'change' },
+      id: `${cluster}:watertanks.plant.example.com/default/tank-${number}`,
+      at: now - (14 - index) * 320,
+      type: 'reconcile',
+      controller: 'water-tank',
+      cause: 'change',
       text: `ran because it changed: 1 write, took ${38 + index * 3} ms`,
     });
   }

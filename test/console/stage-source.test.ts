@@ -31,17 +31,17 @@ it('a past that cannot be read is noted with its object, read again, and the not
   const never = async () => await Promise.reject(new Error('not in this test'));
   const { wakes } = waterTank.declaration;
   const source = createStageSource([{ ...foo, declaration: { ...foo.declaration, wakes } }], {
-    ...{
-      name: 'prod',
-      project: 'outrigger',
-      at: ' --stage prod',
-      sqs,
-      urlPrefix: 'http://127.0.0.1:9/111122223333/outrigger-prod-',
-      signal,
-      aws: undefined,
-    },
+    name: 'prod',
+    project: 'outrigger',
+    at: ' --stage prod',
+    sqs,
+    urlPrefix: 'http://127.0.0.1:9/111122223333/outrigger-prod-',
+    signal,
+    aws: undefined,
     operator: {
-      ...{ dryRun: never, pauseController: never, pauseCluster: never },
+      dryRun: never,
+      pauseController: never,
+      pauseCluster: never,
       pausedControllers: async () => new Set<string>(),
     },
     clusters: async () => [

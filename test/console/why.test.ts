@@ -21,7 +21,12 @@ const retrying = { ...object, status: { observedGeneration: 1, conditions: [isRe
 const hidden = 'with LOG_LEVEL=WARN functions log no run that succeeds';
 const paused = { ...object, metadata: { ...object.metadata, annotations: { [pausedAnnotation]: 'true' } } };
 const run = (fields: Partial<TimelineEntry>): TimelineEntry => ({
-  ...{ at: 1, type: 'reconcile', controller: 'water-tank', text: 'ran', outcome: 'done', ...fields },
+  at: 1,
+  type: 'reconcile',
+  controller: 'water-tank',
+  text: 'ran',
+  outcome: 'done',
+  ...fields,
 });
 const failed = run({ outcome: 'failed', error: 'no pump', attempts: 2 });
 const logged = { ...failed, deadLetterReason: 'retries exhausted after 3 attempts' };
@@ -85,7 +90,8 @@ it.each([
   troubles.add(facts.log, 'water-tank', 1);
   troubles.setHidden(facts.hidden);
   const deps = {
-    ...{ project: 'outrigger', troubles },
+    project: 'outrigger',
+    troubles,
     pausedControllers: async () => new Set<string>(facts.controllers),
     isClusterPaused: async () => facts.isClusterPaused,
     queues: async () => ({ messages: facts.messages, more: facts.more, unread: facts.unread }),
@@ -93,7 +99,8 @@ it.each([
   const { signal } = new AbortController();
   const about = { id, timeline: facts.timeline };
   expect(await whyOf([waterTank], facts.object, about, deps, signal)).toMatchObject({
-    ...{ state, text: expect.stringContaining(text) },
+    state,
+    text: expect.stringContaining(text),
     ...(action === undefined ? {} : { action }),
   });
 });

@@ -69,7 +69,9 @@ beforeAll(async () => {
   });
   const samples = path.join(root, 'infra/kubernetes/samples');
   const options = {
-    ...{ folder: folder.path, queueEndpoint: proxy.url, apply: [samples] },
+    folder: folder.path,
+    queueEndpoint: proxy.url,
+    apply: [samples],
     resyncSeconds: { tick: 2, period: 10, grace: 2 },
   };
   const starting = AbortSignal.timeout(startSeconds * 1000);

@@ -126,7 +126,9 @@ beforeAll(async () => {
   await sqs.send(
     new SendMessageCommand({
       QueueUrl: await queueUrl('foo-dlq.fifo'),
-      ...{ MessageBody: body, MessageGroupId: 'a', MessageDeduplicationId: 'a' },
+      MessageBody: body,
+      MessageGroupId: 'a',
+      MessageDeduplicationId: 'a',
       MessageAttributes: { reason: text('RetriesExhausted'), error: text('the pump is stuck'), messageId: text('m-1') },
     }),
   );

@@ -115,7 +115,8 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
   const groups = new Map(accessEntries(registry).map((entry) => [roleOf(entry.function), entry.group]));
   const resources = cleanup.move();
   return {
-    ...{ lambda, roleOf },
+    lambda,
+    roleOf,
     deadLetterQueues: queues.map(({ name }) => name.slice(prefix.length)).filter((name) => name.includes('-dlq')),
     depth: messagesOn(client, urlPrefix),
     async add(name) {

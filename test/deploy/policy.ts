@@ -6,7 +6,9 @@ import * as z from 'zod';
 const oneOrMore = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
 const ownAccount = z.strictObject({ StringEquals: z.strictObject({ 'aws:ResourceAccount': z.string() }) });
 const statement = z.strictObject({
-  ...{ Effect: z.enum(['Allow', 'Deny']), Action: oneOrMore, Resource: oneOrMore },
+  Effect: z.enum(['Allow', 'Deny']),
+  Action: oneOrMore,
+  Resource: oneOrMore,
   Condition: ownAccount.optional(),
 });
 const document = z.looseObject({ Statement: z.array(statement) });

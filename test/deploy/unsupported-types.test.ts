@@ -28,7 +28,10 @@ describe('resources that the emulator does not support', () => {
     const policies = ofType('AWS::SQS::QueuePolicy').map(([, { Properties }]) => shape.parse(Properties));
     expect(policies.flatMap(({ Queues }) => Queues.map(({ Ref }) => Ref)).sort()).toEqual(queues.sort());
     const denied = {
-      ...{ Effect: 'Deny', Principal: '*', Action: 'sqs:*', Resource: '*' },
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 'sqs:*',
+      Resource: '*',
       Condition: { Bool: { 'aws:SecureTransport': 'false' } },
     };
     for (const { PolicyDocument } of policies) expect(PolicyDocument.Statement).toContainEqual(denied);
@@ -61,7 +64,9 @@ describe('resources that the emulator does not support', () => {
       MaximumRetryAttempts: 2,
     };
     const wake = {
-      ...{ FunctionName: { Ref: 'WakeLambdaFunction' }, MaximumEventAgeInSeconds: 3600, MaximumRetryAttempts: 2 },
+      FunctionName: { Ref: 'WakeLambdaFunction' },
+      MaximumEventAgeInSeconds: 3600,
+      MaximumRetryAttempts: 2,
       DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['TimersDeadLetters', 'Arn'] } } },
     };
     expect(ages).toContainEqual(expect.objectContaining(resync));

@@ -121,8 +121,12 @@ it('hashFiles changes with a content, a name and a missing file only', async () 
 it('createStateFile writes the last state last', async () => {
   const state = createStateFile(folder.at('state.json'));
   const of = (pid: number): DevState => ({
-    ...{ apiServer: 'http://a', queueEndpoint: 'http://q', lambda: 'http://127.0.0.1:3' },
-    ...{ queues: {}, functions: [], simulators: {} },
+    apiServer: 'http://a',
+    queueEndpoint: 'http://q',
+    lambda: 'http://127.0.0.1:3',
+    queues: {},
+    functions: [],
+    simulators: {},
     watchers: [{ pid }],
   });
   for (let pid = 1; pid <= 20; pid += 1) state.write(of(pid));

@@ -33,7 +33,8 @@ it('objects, their kinds and their owners are there again after a restart, with 
   const keeper = keepObjects(first.server, file());
   await first.request('POST', definitions, widgetDefinition);
   await first.request('POST', widgets, {
-    ...{ apiVersion: `${group}/v1`, kind: 'Widget' },
+    apiVersion: `${group}/v1`,
+    kind: 'Widget',
     metadata: { name: 'north', finalizers: ['shop.example.com/light'] },
   });
   const owner = await first.read(`${widgets}/north`);

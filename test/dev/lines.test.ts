@@ -52,7 +52,11 @@ describe('formatObjectChange', () => {
 
 it('formatObjectChange shows the conditions of status slices after Ready', () => {
   const kind = defineKind({
-    ...{ group: resource.group, version: 'v1', kind: 'WaterTank', spec: z.object({}), conditions: [] },
+    group: resource.group,
+    version: 'v1',
+    kind: 'WaterTank',
+    spec: z.object({}),
+    conditions: [],
     status: z.object({}),
   });
   const second = kind.statusSlice({ status: [], conditions: ['Lit', 'Heated'] }).controller('second', {
@@ -142,7 +146,8 @@ describe('formatLambdaEvent', () => {
   const at = { prefix: 'outrigger-dev-', controllers: [pump, labeller], root: '/srv/shop' };
   const failure = (errorType: string, errorMessage: string) =>
     new FunctionError({
-      ...{ errorType, errorMessage },
+      errorType,
+      errorMessage,
       trace: ['Error', 'at x (/srv/shop/node_modules/x/index.js:1:1)', 'at /srv/shop/src/controllers/pump.ts:12:3'],
     });
   it.each([

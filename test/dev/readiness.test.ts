@@ -23,7 +23,11 @@ it.each([
 describe('objectReadiness of a kind with a status slice', () => {
   const whole = (...more: readonly object[]) => observed(2, [...ready('True'), ...more]);
   const connected = (status: string, observedGeneration: number) => ({
-    ...{ type: 'Connected', status, observedGeneration, reason: 'NoRoute', message: 'n' },
+    type: 'Connected',
+    status,
+    observedGeneration,
+    reason: 'NoRoute',
+    message: 'n',
   });
   it.each([
     ['an object without the condition of the slice', whole(), false, 'NotObserved'],
@@ -63,7 +67,11 @@ describe('readiness of a foreign kind', () => {
 describe('formatTable and formatNotReady', () => {
   const rows = [
     {
-      ...{ kind: 'WaterTank', object: 'default/north', ready: true, reason: 'Ready', message: '' },
+      kind: 'WaterTank',
+      object: 'default/north',
+      ready: true,
+      reason: 'Ready',
+      message: '',
       createdAt: '2026-01-01T00:00:00Z',
     },
     { kind: 'Dinner', object: 'default/d', ready: false, reason: 'Retrying', message: 'the pantry is down' },

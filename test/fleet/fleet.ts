@@ -119,7 +119,11 @@ export async function openFleet(
   };
   const lambda = startLambda(
     {
-      ...{ stack, queues, client, queueEndpoint: server.url, taskRoot: root },
+      stack,
+      queues,
+      client,
+      queueEndpoint: server.url,
+      taskRoot: root,
       onEvent: (event) =>
         event.type === 'line' ? hear(event.text) : onLine(`${event.function}: ${event.error.message}`),
       onProcesses: () => undefined,
@@ -133,7 +137,7 @@ export async function openFleet(
 
   const environment = watcherEnvironment(places, server.url, queues, prefix, '');
   const { CLUSTER: _, KUBECONFIG: __, ...memberEnvironment } = environment;
-  const shared: FleetDeps = { ...{ folder, setEntry, root, onLine }, watcherEnvironment: environment };
+  const shared: FleetDeps = { folder, setEntry, root, onLine, watcherEnvironment: environment };
   const whole = parts.move();
   return {
     add: (name, watcher, entry) =>
@@ -174,10 +178,15 @@ export async function openFleet(
       });
       return (await Promise.all(taken)).flat();
     },
-    ...{ pantry, sqs, queueUrl: urlOf('ingredient.fifo') },
+    pantry,
+    sqs,
+    queueUrl: urlOf('ingredient.fifo'),
     visits: () => world.requests(),
     clearVisits: () => world.clearRequests(),
-    ...{ setEntry, folder, memberEnvironment, fleetEnvironment: { ...memberEnvironment, CLUSTERS: tableFile } },
+    setEntry,
+    folder,
+    memberEnvironment,
+    fleetEnvironment: { ...memberEnvironment, CLUSTERS: tableFile },
     [Symbol.asyncDispose]: () => whole.disposeAsync(),
   };
 }

@@ -115,7 +115,10 @@ export async function startMember(
     {
       file: path.join(root, 'dist/watcher/index.mjs'),
       environment: {
-        ...{ ...watcherEnvironment, CLUSTER: name, KUBECONFIG: kubeconfigFile, CHECKPOINT_SECONDS: '1' },
+        ...watcherEnvironment,
+        CLUSTER: name,
+        KUBECONFIG: kubeconfigFile,
+        CHECKPOINT_SECONDS: '1',
         ...watcher,
       },
       onEvent: (event) => onLine(event.type === 'line' ? event.text : `watcher of ${name} ${event.type}`),

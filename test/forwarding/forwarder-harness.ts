@@ -17,7 +17,12 @@ type Call = {
 
 /** The key of a dish. */
 export const target = (name: string, controller = 'dish', namespace = 'shop'): ReconcileKey => ({
-  ...{ controller, cluster: 'c', group: 'g', resource: 'dishes', namespace, name },
+  controller,
+  cluster: 'c',
+  group: 'g',
+  resource: 'dishes',
+  namespace,
+  name,
 });
 /** A change of a dish, by version. */
 export const source = (version: number) => ({ uid: 'u', resourceVersion: String(version) });
@@ -112,11 +117,17 @@ export function forwarderFixture({
     return next;
   };
   return {
-    ...{ forwarder, calls, counts, waits, recorder, runMicrotasks },
+    forwarder,
+    calls,
+    counts,
+    waits,
+    recorder,
+    runMicrotasks,
     /** Adds a change of a dish. */
     add: (name: string, version: number, controller?: string, namespace?: string) =>
       forwarder.add({ target: target(name, controller, namespace), source: source(version), observedAt: now }),
-    ...{ advance, nextCall },
+    advance,
+    nextCall,
     /** Responds to the next call of Send, and runs everything that follows. */
     respond: async (...result: Parameters<Call['respond']>) => {
       (await nextCall()).respond(...result);

@@ -240,9 +240,7 @@ it('low-priority keys go through the timers queue at a rate for each controller,
 
 it('a low-priority key that waits longer than the longest delay of SQS is due by the clock of SQS', async () => {
   const aheadMs = 600_000;
-  const { nextCall, forwarder } = forwarderFixture({
-    ...{ lowPriorityPerSecond: 0.001, toSqsTime: (at) => at - aheadMs },
-  });
+  const { nextCall, forwarder } = forwarderFixture({ lowPriorityPerSecond: 0.001, toSqsTime: (at) => at - aheadMs });
   for (const name of ['a', 'b']) forwarder.addLowPriority({ target: target(name), observedAt: 0, run: 'r' });
   const [, last] = (await nextCall()).entries;
   expect(parseMessage(last?.body ?? '').cause).toMatchObject({ dueAt: (1_000_000 - aheadMs) / 1000 + 1_000 });

@@ -125,8 +125,12 @@ describe('the owner of a changed child', () => {
     expect(none).toEqual([]);
     expect(only).toEqual({
       target: {
-        ...{ controller: 'dish', cluster: 'c', group: 'kitchen.test', resource: 'dishs' },
-        ...{ namespace: 'shop', name: 'soup' },
+        controller: 'dish',
+        cluster: 'c',
+        group: 'kitchen.test',
+        resource: 'dishs',
+        namespace: 'shop',
+        name: 'soup',
       },
       source: { uid: 'u1', resourceVersion: '10', object: ['', 'pots', 'shop', 'one'] },
     });
@@ -265,7 +269,8 @@ describe('a kind with several subscribers', () => {
   it('of two controllers with selectors, the one whose selector matches gets the key', () => {
     const select = (controller: string, course: string): Subscriber => ({
       ...primary(),
-      ...{ controller, matchLabels: { course } },
+      controller,
+      matchLabels: { course },
     });
     const of = watched(dish, select('starters', 'first'), select('desserts', 'last'));
     const targets = affected(of, undefined, changed(of, { labels: { course: 'last' } }));

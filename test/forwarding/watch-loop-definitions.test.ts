@@ -9,7 +9,11 @@ import { widgetDefinition } from '../support/widget-crd.ts';
 import { watchLoopFixture } from './watch-loop-harness.ts';
 
 const widget = {
-  ...{ group: 'reconcile.example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true },
+  group: 'reconcile.example.com',
+  version: 'v1',
+  plural: 'widgets',
+  kind: 'Widget',
+  namespaced: true,
   apiVersion: 'reconcile.example.com/v1',
 };
 const widgets: WatchedResource = {

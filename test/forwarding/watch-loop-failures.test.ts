@@ -35,8 +35,14 @@ function follow(client: KubeClient) {
   onTestFinished(() => controller.abort());
   const loop = createWatchLoop(
     {
-      ...{ client, checkpoint: noCheckpoint, log: createRecorder().log, now: () => clock.ms, random: () => 0 },
-      ...{ nonce: () => 'n', restoreDetection: createRestoreDetection(), requeueOwners: () => undefined },
+      client,
+      checkpoint: noCheckpoint,
+      log: createRecorder().log,
+      now: () => clock.ms,
+      random: () => 0,
+      nonce: () => 'n',
+      restoreDetection: createRestoreDetection(),
+      requeueOwners: () => undefined,
       forwarder: { add: ({ target }) => void added.push(target.name), addLowPriority: () => undefined },
       health: {
         ...loopHealth,

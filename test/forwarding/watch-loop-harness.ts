@@ -164,7 +164,16 @@ export function watchLoopFixture() {
     const on = (queue: string) => sent.filter((one) => one.queue === queue).map(({ message: { name } }) => name);
     const ids = (queue: string) => sent.filter((one) => one.queue === queue).map(({ id }) => id);
     return {
-      ...{ loop, sent, accepted, dropped, requeued, waits, health, on, ids, until },
+      loop,
+      sent,
+      accepted,
+      dropped,
+      requeued,
+      waits,
+      health,
+      on,
+      ids,
+      until,
       /** The size of the lists that the loop has received, as JSON. */
       listedBytes: () => listedBytes,
       lists: () => recorder.lines.filter(({ message }) => message === 'collection listed').map(({ fields }) => fields),

@@ -34,7 +34,9 @@ const resources: readonly WatchedResource[] = [
   },
 ];
 const namespaced = (kind: string, namespace: string, name: string, metadata: object = {}) => ({
-  ...{ apiVersion: 'v1', kind, metadata: { namespace, name, ...metadata } },
+  apiVersion: 'v1',
+  kind,
+  metadata: { namespace, name, ...metadata },
 });
 const place = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 const claim = ConfigMap.controller('claim', {
@@ -54,7 +56,10 @@ async function watch(
   let changed = Promise.withResolvers<void>();
   const watcher = await startWatcher(
     {
-      ...{ watchList, checkpoint, client: server.client, log },
+      watchList,
+      checkpoint,
+      client: server.client,
+      log,
       send: async (queue, entries) => {
         for (const { namespace = '', name } of entries.map(({ body }) => parseMessage(body)))
           sent.push(`${queue} ${namespace}/${name}`);
@@ -152,7 +157,8 @@ it('a change of a kind whose generation does not count its changes is sent', asy
 it('an object outside of the namespaces in the selector of a watch is not sent, also if the kind is read there', async () => {
   for (const reads of [Secret, inNamespaces(Secret, ['vault', 'shop'])]) {
     const claim = ConfigMap.controller('claim', {
-      ...{ reads: [reads], reconcile: async () => undefined },
+      reads: [reads],
+      reconcile: async () => undefined,
       watches: [{ kind: Secret, label: 'for', selector: { namespaces: ['vault'] } }],
     });
     const server = await startApiServer({ objects: ['vault', 'shop'].map(place) });
@@ -214,7 +220,8 @@ it.each<[string, Partial<Subscriber> & Pick<Subscriber, 'as'>, readonly string[]
   const { metadata } = z.object({ metadata: z.object({ resourceVersion: z.string() }) }).parse(body);
   const listed = Promise.withResolvers<void>();
   const watchList: WatchList = {
-    ...{ version: 1, namespaces: ['shop', 'office'] },
+    version: 1,
+    namespaces: ['shop', 'office'],
     resources: [
       { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },
       { ...collection(Secret), subscribers: [{ controller: 'dish', primary, predicate: 'any', ...more }] },

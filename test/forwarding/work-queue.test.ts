@@ -7,7 +7,11 @@ import { createWorkQueue, type QueuedKey } from '../../src/forwarding/work-queue
 
 const dedupeWindow = { dedupeWindowMs: 1000 };
 const target = (name: string): ReconcileKey => ({
-  ...{ controller: 'dish', cluster: 'c', group: 'g', resource: 'dishes', name },
+  controller: 'dish',
+  cluster: 'c',
+  group: 'g',
+  resource: 'dishes',
+  name,
 });
 const source = (version: number, uid = 'u') => ({ uid, resourceVersion: String(version) });
 const only = (taken: readonly QueuedKey[]): QueuedKey => {

@@ -39,7 +39,12 @@ const Metrics = foreignKind<object, 'Metrics'>({
 });
 
 const Own = defineKind({
-  ...{ group: 'a.example.com', version: 'v1', kind: 'Own', spec: z.object({}), status: z.object({}), conditions: [] },
+  group: 'a.example.com',
+  version: 'v1',
+  kind: 'Own',
+  spec: z.object({}),
+  status: z.object({}),
+  conditions: [],
 });
 
 it('status writes are sent of kinds without a generation, and where changes: any is declared', () => {

@@ -34,8 +34,12 @@ import {
 } from './policy-children.ts';
 
 const farm = defineKind({
-  ...{ group: 'farm.example.com', version: 'v1', kind: 'Farm', conditions: [] },
-  ...{ spec: z.object({}), status: z.object({}) },
+  group: 'farm.example.com',
+  version: 'v1',
+  kind: 'Farm',
+  conditions: [],
+  spec: z.object({}),
+  status: z.object({}),
 });
 const owns = [ConfigMap, Service, Deployment, StatefulSet, CronJob, Secret, Pod];
 const reconcile = async () => ({ status: {}, conditions: {} });
@@ -43,9 +47,16 @@ const farmer = farm.controller('farmer', { owns, reconcile });
 const baron = farm.controller('baron', {
   owns,
   allows: {
-    ...{ serviceAccountName: true, hostNamespaces: true, hostPorts: true, privileged: true, secrets: true },
-    ...{ nodeName: true, priorityClassName: true, externalIPs: true },
-    ...{ volumes: ['hostPath', 'nfs', 'projected'], serviceTypes: ['NodePort', 'LoadBalancer', 'ExternalName'] },
+    serviceAccountName: true,
+    hostNamespaces: true,
+    hostPorts: true,
+    privileged: true,
+    secrets: true,
+    nodeName: true,
+    priorityClassName: true,
+    externalIPs: true,
+    volumes: ['hostPath', 'nfs', 'projected'],
+    serviceTypes: ['NodePort', 'LoadBalancer', 'ExternalName'],
   },
   reconcile,
 });
@@ -83,7 +94,8 @@ const { clientOf } = await useUsers({
 /** Returns `allowed`, or the message of a denial by a policy. Any other error fails the test. */
 const answer = (user: string | undefined, request: KubeRequest) => answerTo(clientOf(user), request, isPolicyDenied);
 const { body: owner } = await clientOf().request({
-  ...{ method: 'POST', path: '/apis/farm.example.com/v1/namespaces/default/farms' },
+  method: 'POST',
+  path: '/apis/farm.example.com/v1/namespaces/default/farms',
   body: { apiVersion: farm.apiVersion, kind: farm.kind, metadata: { name: 'f' }, spec: {} },
 });
 const { own, ownerReference } = childrenOf(parseObject(owner).metadata.uid ?? '');
@@ -231,7 +243,9 @@ describe.each([
 
 /** A child in another namespace, or a Secret of the same shape. */
 const farChild = (controller: string, uid = 'uid-1', kind = 'ConfigMap'): Item => ({
-  ...{ apiVersion: 'v1', kind, metadata: { name: fresh(), labels: { ...label(controller), [ownerUidLabel]: uid } } },
+  apiVersion: 'v1',
+  kind,
+  metadata: { name: fresh(), labels: { ...label(controller), [ownerUidLabel]: uid } },
 });
 
 it('a child of a kind that may be in any namespace has the label of its owner in place of the reference', async () => {

@@ -5,8 +5,12 @@ import { defineKind } from '../../src/api/custom-kind.ts';
 
 const treeKind = (index: number) =>
   defineKind({
-    ...{ group: 'orchard.example.com', version: 'v1', kind: `Tree${index}`, conditions: ['Ripe'] as const },
-    ...{ spec: z.object({}), status: z.object({}) },
+    group: 'orchard.example.com',
+    version: 'v1',
+    kind: `Tree${index}`,
+    conditions: ['Ripe'] as const,
+    spec: z.object({}),
+    status: z.object({}),
   });
 const reconcile = async () => ({ status: {}, conditions: { Ripe: { status: 'True', reason: 'Ripe' } } }) as const;
 /** The controllers. */

@@ -85,7 +85,9 @@ describe('the packaged template', () => {
     const { AssumeRolePolicyDocument, Policies, ManagedPolicyArns = [] } = Object(role?.Properties);
     expect(AssumeRolePolicyDocument.Statement).toEqual([
       {
-        ...{ Effect: 'Allow', Principal: { Service: 'scheduler.amazonaws.com' }, Action: 'sts:AssumeRole' },
+        Effect: 'Allow',
+        Principal: { Service: 'scheduler.amazonaws.com' },
+        Action: 'sts:AssumeRole',
         Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
       },
     ]);
@@ -115,7 +117,10 @@ describe('the packaged template', () => {
     expect(ClustersBucket?.Properties).toMatchObject({
       VersioningConfiguration: { Status: 'Enabled' },
       PublicAccessBlockConfiguration: {
-        ...{ BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true },
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
       },
     });
     const [statement, ...more] = Object(ClustersBucketPolicy?.Properties).PolicyDocument.Statement;

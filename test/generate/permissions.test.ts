@@ -10,7 +10,9 @@ import { isRecord } from '../../src/core/json.ts';
 import { defineKind, ok } from '../../src/outrigger.ts';
 
 const Name = defineKind({
-  ...{ group: 'dns.example.com', version: 'v1', kind: 'Name' },
+  group: 'dns.example.com',
+  version: 'v1',
+  kind: 'Name',
   spec: z.object({}),
   status: z.object({}),
   conditions: ['Published'],

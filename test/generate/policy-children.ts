@@ -19,10 +19,16 @@ export const label = (controller: string) => ({ 'outrigger.dev/controller': cont
 /** The metadata of children of a Farm, which exists: the garbage collector deletes those of another. */
 export function childrenOf(farm: string) {
   const ownerReference = (uid = farm, controller = true) => ({
-    ...{ apiVersion: 'farm.example.com/v1', kind: 'Farm', name: 'f', uid, controller },
+    apiVersion: 'farm.example.com/v1',
+    kind: 'Farm',
+    name: 'f',
+    uid,
+    controller,
   });
   const own = (name: string, controller = 'farmer'): Metadata => ({
-    ...{ name, labels: label(controller), ownerReferences: [ownerReference()] },
+    name,
+    labels: label(controller),
+    ownerReferences: [ownerReference()],
   });
   return { ownerReference, own };
 }
@@ -33,7 +39,10 @@ export const configMap = (metadata: Metadata): Item => ({
   data: { a: '1' },
 });
 export const service = (metadata: Metadata, spec: object): Item => ({
-  ...{ apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 1 }], ...spec } },
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata,
+  spec: { ports: [{ port: 1 }], ...spec },
 });
 export const container = { name: 'a', image: 'a' };
 export function workload(kind: string, metadata: Metadata, spec: object): Item {
@@ -58,21 +67,32 @@ export function pathOf({ apiVersion, kind }: Item, name = ''): string {
   return `${base}/namespaces/default/${kind.toLowerCase()}s${name === '' ? '' : `/${name}`}`;
 }
 export const post = (item: Item, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
-  ...{ method: 'POST', path: pathOf(item), body: item, query },
+  method: 'POST',
+  path: pathOf(item),
+  body: item,
+  query,
 });
 export const apply = (item: Item, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
-  ...{ method: 'PATCH', path: pathOf(item, item.metadata.name), body: item },
-  ...{ contentType: 'application/apply-patch+yaml', query: { fieldManager: 'farmer', force: 'true', ...query } },
+  method: 'PATCH',
+  path: pathOf(item, item.metadata.name),
+  body: item,
+  contentType: 'application/apply-patch+yaml',
+  query: { fieldManager: 'farmer', force: 'true', ...query },
 });
 export const merge = (item: Item, body: object): KubeRequest => ({
-  ...{ method: 'PATCH', path: pathOf(item, item.metadata.name), body, contentType: 'application/merge-patch+json' },
+  method: 'PATCH',
+  path: pathOf(item, item.metadata.name),
+  body,
+  contentType: 'application/merge-patch+json',
 });
 export const strategic = (item: Item, body: object): KubeRequest => ({
   ...merge(item, body),
   contentType: 'application/strategic-merge-patch+json',
 });
 export const remove = (item: Item, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
-  ...{ method: 'DELETE', path: pathOf(item, item.metadata.name), query },
+  method: 'DELETE',
+  path: pathOf(item, item.metadata.name),
+  query,
 });
 
 export const privileged = (securityContext: object) => ({ containers: [{ ...container, securityContext }] });
@@ -124,7 +144,9 @@ export const templates: readonly (readonly [string, string, object])[] = [
     {
       initContainers: [
         {
-          ...{ ...container, name: 'i', restartPolicy: 'Always' },
+          ...container,
+          name: 'i',
+          restartPolicy: 'Always',
           startupProbe: { tcpSocket: { host: '127.0.0.1', port: 22 } },
         },
       ],

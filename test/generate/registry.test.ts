@@ -132,8 +132,12 @@ describe('the watch list', () => {
 
 it('a kind without a controller has a CRD, and no watch, permission or queue', () => {
   const alone = defineKind({
-    ...{ group: 'orchard.example.com', version: 'v1', kind: 'Stone' },
-    ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+    group: 'orchard.example.com',
+    version: 'v1',
+    kind: 'Stone',
+    spec: z.object({}),
+    status: z.object({}),
+    conditions: [],
   });
   const before = generatedFiles(fixtureRegistry);
   const after = new Map(generatedFiles(fixtureRegistry, [alone]));
@@ -301,7 +305,9 @@ describe('generatedFiles errors', () => {
   const twice = [...fixtureRegistry, treeWith('tree-two', otherSlice)];
   const b = 'a.example.com/B';
   const keyed = Pod.controller('pod', {
-    ...{ settings: z.object({ KEY: secret() }), changes: 'metadata', reconcile: async () => {} },
+    settings: z.object({ KEY: secret() }),
+    changes: 'metadata',
+    reconcile: async () => {},
   });
   const runs = (...commands: readonly (readonly string[])[]) => running({ container: 'a', commands });
   it.each([

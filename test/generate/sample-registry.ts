@@ -66,6 +66,10 @@ export function withGrafter(status: readonly string[], conditions: readonly stri
 
 /** Another kind of the same name. */
 export const OtherTree = defineKind({
-  ...{ group: 'orchard.example.com', version: 'v1', kind: 'Tree' },
-  ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+  group: 'orchard.example.com',
+  version: 'v1',
+  kind: 'Tree',
+  spec: z.object({}),
+  status: z.object({}),
+  conditions: [],
 });

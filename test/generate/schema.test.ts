@@ -161,8 +161,10 @@ describe('crdOf', () => {
     kind: 'Berry',
     spec: z.object({ count: z.int().min(0), note: z.string().optional() }),
     status: z.object({
-      ...{ count: z.int(), pods: z.string().optional() },
-      ...{ ripe: z.boolean().optional(), picked: z.iso.datetime().optional() },
+      count: z.int(),
+      pods: z.string().optional(),
+      ripe: z.boolean().optional(),
+      picked: z.iso.datetime().optional(),
     }),
     conditions: ['Ripe'],
     columns: {
@@ -224,7 +226,9 @@ describe('crdOf', () => {
     [['V1']],
   ])('a kind with the former versions %j is refused', (former) => {
     const kind = defineKind({
-      ...{ group: 'a.example.com', version: 'v1', kind: 'Berry' },
+      group: 'a.example.com',
+      version: 'v1',
+      kind: 'Berry',
       spec: z.object({}),
       status: z.object({}),
       conditions: [],

@@ -35,7 +35,10 @@ const collectionOf = (...controllers: Parameters<typeof watchListOf>[0]) => {
   return found;
 };
 const aValve = (name: string, mode: string) => ({
-  ...{ apiVersion: Valve.apiVersion, kind: 'Valve', metadata: { name }, spec: { mode } },
+  apiVersion: Valve.apiVersion,
+  kind: 'Valve',
+  metadata: { name },
+  spec: { mode },
 });
 
 it('the CRD has the fields that a controller selects by, and the watch list has the selector', () => {

@@ -37,8 +37,7 @@ const foreignTest = `import { battery, startSystem } from 'outrigger/testing';
 import { describe, expect, it } from 'vitest';
 import { names } from '../../src/controllers/names.ts';
 
-const certificate = {
-  ...{ apiVersion: 'cert.example.com/v1', kind: 'Certificate', metadata: { name: 'web' } },
+const certificate = { apiVersion: 'cert.example.com/v1', kind: 'Certificate', metadata: { name: 'web' },
   spec: { dnsNames: ['a.example.com'] },
 };
 const crds = ['crd.yaml'];

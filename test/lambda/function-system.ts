@@ -40,7 +40,11 @@ export async function startFunctionSystem(clusters = (entry: ClusterEntry): obje
   await writeTable();
   await applyDefinition(client, widgetDefinition);
   return {
-    ...{ server, client, queues, folder, writeTable },
+    server,
+    client,
+    queues,
+    folder,
+    writeTable,
     /** The environment of the functions. */
     environment: {
       AWS_REGION: 'us-east-1',
@@ -72,7 +76,8 @@ export function functionSystem({
   });
   afterAll(async () => await system[Symbol.asyncDispose]());
   const environmentNow = (): Readonly<Record<string, string>> => ({
-    ...{ LOG_LEVEL: 'ERROR', MONITORING: 'off' },
+    LOG_LEVEL: 'ERROR',
+    MONITORING: 'off',
     ...system.environment,
     ...environment,
   });

@@ -118,7 +118,8 @@ async function forwarded(
     { exporter, sample: () => true, now: Date.now },
   );
   const sources = versions.map((resourceVersion) => ({
-    ...{ uid: `u-${resourceVersion}`, resourceVersion },
+    uid: `u-${resourceVersion}`,
+    resourceVersion,
     object: ['', 'pods', 'default', `pod-${resourceVersion}`] as const,
   }));
   const entry = changeEntry({ target, sources, observedAt: Date.now() - 50 });
@@ -172,7 +173,10 @@ it('a trace has the change, below it the reconcile, and below that each request;
     ['outrigger.caused_by', 'outrigger.merged', 'outrigger.outcome'].map((one) => attributeOf(reconcile, one)),
   ).toEqual(['pods/default/pod-2', '1', 'done']);
   expect(lines.find(({ message }) => message === 'reconciled')).toMatchObject({
-    ...{ cause: 'change', causedBy: 'pods/default/pod-2', merged: 1, mergedCauses: ['change pods/default/pod-1'] },
+    cause: 'change',
+    causedBy: 'pods/default/pod-2',
+    merged: 1,
+    mergedCauses: ['change pods/default/pod-1'],
     traceId: reconcile.traceId,
   });
   expect(headers).toMatchObject({ 'x-key': 'a b', other: '1' });

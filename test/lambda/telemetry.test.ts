@@ -153,7 +153,8 @@ it.each([
   });
   expect(lines).toMatchObject([
     {
-      ...{ service: 'widget', RecordsWritten: [2, 1] },
+      service: 'widget',
+      RecordsWritten: [2, 1],
       _aws: {
         CloudWatchMetrics: [{ Dimensions: [['service']], Metrics: [{ Name: 'RecordsWritten', Unit: 'Count' }] }],
       },

@@ -15,8 +15,15 @@ const controller = widget.controller('widget', {
   reconcile: async () => ({ status: { note: '' }, conditions: { Built: built } }),
 });
 const event = (source: string) => ({
-  ...{ version: '0', id: `event-of-${source}`, source, 'detail-type': 'Sold', account: '1', region: 'x' },
-  ...{ time: '2026-11-25T00:00:00Z', resources: [], detail: {} },
+  version: '0',
+  id: `event-of-${source}`,
+  source,
+  'detail-type': 'Sold',
+  account: '1',
+  region: 'x',
+  time: '2026-11-25T00:00:00Z',
+  resources: [],
+  detail: {},
 });
 
 const functions = functionSystem({ clusters: (entry) => ({ alpha: entry, beta: entry }) });
@@ -28,7 +35,11 @@ it('an event that a wake matches is a message in every cluster, and it carries t
   const messages = await received();
   expect(messages.map(({ cluster }) => cluster).sort()).toEqual(['alpha', 'beta']);
   expect(messages[0]).toMatchObject({
-    ...{ controller: 'widget', group: widget.group, resource: widget.plural, namespace: 'default', name: 'one' },
+    controller: 'widget',
+    group: widget.group,
+    resource: widget.plural,
+    namespace: 'default',
+    name: 'one',
     cause: { type: 'wake', source: 'shop', id: 'event-of-shop' },
   });
   expect(await handler(event('street'), aContext())).toEqual({ keys: 0 });

@@ -17,8 +17,13 @@ import { interceptRequests } from '../support/intercept-requests.ts';
 const { signal } = new AbortController();
 const kindOf = (version: string, formerVersions: string[] = []) =>
   defineKind({
-    ...{ group: 'moved.example.com', version, formerVersions, kind: 'Crate', conditions: [] },
-    ...{ spec: z.object({ size: z.int() }), status: z.object({}) },
+    group: 'moved.example.com',
+    version,
+    formerVersions,
+    kind: 'Crate',
+    conditions: [],
+    spec: z.object({ size: z.int() }),
+    status: z.object({}),
   });
 const [before, both, after] = [kindOf('v1alpha1'), kindOf('v1', ['v1alpha1']), kindOf('v1')];
 const definitionOf = (kind: typeof before) => parseObject(crdOf(kind));

@@ -54,8 +54,12 @@ function acceptingQueues() {
 }
 const recordsOf = (bodies: readonly string[]): readonly QueueRecord[] =>
   bodies.map((body, index) => ({
-    ...{ messageId: `m${index}`, receiptHandle: `r${index}`, body, groupId: groupOf(body) },
-    ...{ receiveCount: 1, firstReceivedAt: nowMs },
+    messageId: `m${index}`,
+    receiptHandle: `r${index}`,
+    body,
+    groupId: groupOf(body),
+    receiveCount: 1,
+    firstReceivedAt: nowMs,
   }));
 const findCluster = async (name: string) =>
   name === 'a' ? ({ type: 'client', client } as const) : ({ type: 'unknown' } as const);
@@ -137,7 +141,12 @@ it.each<[ControllerDefinition, object, string]>([
       const deps = { name, declaration, instance, now: () => new Date(nowMs) };
       const [reconcile, mapKeys] = [createReconcile(deps), createMapKeys(deps, send, async () => createFunctionIds())];
       const batch = createBatch({
-        ...{ controller: name, findCluster, send, metrics, breaker: createBreaker(() => 0), log: () => log },
+        controller: name,
+        findCluster,
+        send,
+        metrics,
+        breaker: createBreaker(() => 0),
+        log: () => log,
         reconcile: async (input) => await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input)),
         ids: async () => createFunctionIds(),
         deleteMessages: async () => undefined,
@@ -196,7 +205,12 @@ it('X20: the resync lists only its controllers’ kinds for any body, or sends a
       const { send, sent } = acceptingQueues();
       const { log, metrics } = createRecorder();
       const resync = createResync({
-        ...{ registry: [waterTank, memcachedProxy], findCluster, send, metrics, log: () => log, sqsNow: () => nowMs },
+        registry: [waterTank, memcachedProxy],
+        findCluster,
+        send,
+        metrics,
+        log: () => log,
+        sqsNow: () => nowMs,
         listClusters: async () => ['a'],
         depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
         rate: { runIntervalSeconds: 600, missedAfterSeconds: 240, perSecond: 100 },

@@ -113,7 +113,12 @@ export function timersOn(
 /** The sender check of the controller `gadget`. */
 export const checkWith = (more: Partial<Parameters<typeof createSenderCheck>[1]> = {}) =>
   createSenderCheck(gadgetSenders, {
-    ...{ watchersOf, allWatchers, monotonicMs: () => 0, concurrency: 10, forget: () => {}, ...more },
+    watchersOf,
+    allWatchers,
+    monotonicMs: () => 0,
+    concurrency: 10,
+    forget: () => {},
+    ...more,
   });
 
 /** Creates a batch with its harness. All reconciles have the given report. */
@@ -183,7 +188,15 @@ export function setUp(
   };
   const run = (records: readonly QueueRecord[]) => batch(records, { reconcileMs: 25_000, graceMs: 1_000 });
   return {
-    ...{ run, queues, deleted, returned, seen, advance, lines, counts, clusters },
+    run,
+    queues,
+    deleted,
+    returned,
+    seen,
+    advance,
+    lines,
+    counts,
+    clusters,
     /** The names of the objects, in the order in which their reconciles began. */
     reconciled,
     /** The messages on the timers queue. */

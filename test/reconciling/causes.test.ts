@@ -13,7 +13,11 @@ import { keyGroup } from './batch-harness.ts';
 
 const primary = { group: 'kitchen.test', version: 'v1', plural: 'dishes', kind: 'Dish', namespaced: true };
 const pods: WatchedResource = {
-  ...{ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
+  group: '',
+  version: 'v1',
+  plural: 'pods',
+  kind: 'Pod',
+  namespaced: true,
   subscribers: [{ controller: 'dish', as: 'owned', primary, predicate: 'any' }],
 };
 const owner = { apiVersion: 'kitchen.test/v1', kind: 'Dish', name: 'soup', uid: 'u-soup', controller: true };
@@ -21,7 +25,11 @@ const owner = { apiVersion: 'kitchen.test/v1', kind: 'Dish', name: 'soup', uid: 
 /** The change or deletion of a pod of the dish `soup`, as the watch loop adds it. */
 function podChange(name: string, resourceVersion: string, type: 'changed' | 'gone' = 'changed') {
   const metadata = {
-    ...{ name, namespace: 'shop', uid: `u-${name}`, resourceVersion, generation: 1 },
+    name,
+    namespace: 'shop',
+    uid: `u-${name}`,
+    resourceVersion,
+    generation: 1,
     ownerReferences: [owner],
   };
   const object = toTrackedObject(pods, parsePartialMetadata({ metadata }, desiredMetadata(pods)));

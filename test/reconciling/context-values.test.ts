@@ -10,11 +10,17 @@ import { defineKind } from '../../src/outrigger.ts';
 import { startSystem, testContext } from '../../src/testing.ts';
 
 const Thing = defineKind({
-  ...{ group: 'values.example.com', version: 'v1', kind: 'Thing' },
-  ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+  group: 'values.example.com',
+  version: 'v1',
+  kind: 'Thing',
+  spec: z.object({}),
+  status: z.object({}),
+  conditions: [],
 });
 const thing = {
-  ...{ apiVersion: Thing.apiVersion, kind: 'Thing', spec: {} },
+  apiVersion: Thing.apiVersion,
+  kind: 'Thing',
+  spec: {},
   metadata: { name: 'one', namespace: 'default' },
 };
 const reading = Thing.controller('thing', {
@@ -30,7 +36,8 @@ async function errorOf(
   more: readonly object[] = [],
 ): Promise<string | undefined> {
   const controller = Thing.controller('thing', {
-    ...{ owns: [ConfigMap, Deployment], reads: [Secret] },
+    owns: [ConfigMap, Deployment],
+    reads: [Secret],
     reconcile: async (_, context) => {
       // Its types know the declared kinds.
       await act(context as unknown as UntypedContext);

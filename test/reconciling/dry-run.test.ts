@@ -112,7 +112,8 @@ it('a dry run shows what a patch of managedFields lets go, and the patch itself 
   const { changes } = await dryRun('one');
   expect(changes).toEqual([
     {
-      ...{ type: 'change', object: `ConfigMap ${widgets.namespace}/left` },
+      type: 'change',
+      object: `ConfigMap ${widgets.namespace}/left`,
       fields: [
         { path: 'data.other', after: 'x' },
         { path: 'data.size', before: '1' },

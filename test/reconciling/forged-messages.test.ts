@@ -27,7 +27,12 @@ const lengthSeconds = 300;
 const names = ['one', 'two', 'three'] as const;
 type Name = (typeof names)[number];
 const keyOf = (name: Name, cluster = 'beta') => ({
-  ...{ controller: 'gadget', cluster, group: 'example.com', resource: 'gadgets', namespace: 'shop', name },
+  controller: 'gadget',
+  cluster,
+  group: 'example.com',
+  resource: 'gadgets',
+  namespace: 'shop',
+  name,
 });
 const formatted = (name: Name) => `gadget:beta:gadgets.example.com/shop/${name}`;
 
@@ -146,7 +151,8 @@ async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Prom
       const source = { uid: `uid of ${name}`, resourceVersion: `${version}` };
       const entry = {
         body: formatMessage({ ...key, cause: { type: 'change', observedAt: nowMs, ...source } }),
-        ...{ groupId: groupIdOf(key), deduplicationId: watchId(key, [source]) },
+        groupId: groupIdOf(key),
+        deduplicationId: watchId(key, [source]),
       };
       await asWatcher('gadget.fifo', [entry], { signal });
       return;

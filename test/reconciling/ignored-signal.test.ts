@@ -51,7 +51,8 @@ it('a reconciler that ignores its signal is reported on its object, is retried, 
   expect(retry?.delaySeconds).toBeGreaterThanOrEqual(10);
   const object = await widgets.read('one');
   expect(widgets.condition(object, 'Ready')).toMatchObject({
-    ...{ status: 'Unknown', reason: 'Retrying' },
+    status: 'Unknown',
+    reason: 'Retrying',
     message: expect.stringContaining('ignored its signal'),
   });
   expect(await events()).toMatchObject([
@@ -120,7 +121,8 @@ it.each([
   expect(ended).toEqual([]);
   expect(timers()).toMatchObject([{ cause: { type: 'retry', attempt: 1 } }]);
   expect(widgets.condition(await widgets.read('one'), 'Ready')).toMatchObject({
-    ...{ status: 'Unknown', reason: 'Retrying' },
+    status: 'Unknown',
+    reason: 'Retrying',
     message: expect.stringMatching(message),
   });
   expect(await events()).toContainEqual(expect.objectContaining({ message: expect.stringContaining('time limit') }));

@@ -24,8 +24,11 @@ it('an orphan that is a Secret has no data', () => {
   const annotations = { [lastApplied]: '{"data":{"password":"cGxhbnRlZA=="}}' };
   const data = { password: 'cGxhbnRlZA==' };
   const text = formatOrphan(secrets, {
-    ...{ kind: 'Secret', type: 'Opaque', metadata: { ...metadata, annotations } },
-    ...{ data, stringData: { password: 'planted' } },
+    kind: 'Secret',
+    type: 'Opaque',
+    metadata: { ...metadata, annotations },
+    data,
+    stringData: { password: 'planted' },
   });
   expect(JSON.parse(text)).toEqual({ kind: 'Secret', type: 'Opaque', metadata });
 });

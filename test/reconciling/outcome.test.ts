@@ -115,8 +115,12 @@ it.each<[string, Outcome]>([
 it('a retry keeps only the time when the change was observed', () => {
   const next = timerOf(failed);
   expect(next.cause).toEqual({
-    ...{ type: 'retry', observedAt: nowMs - 500, attempt: 1, postponements: 0 },
-    ...{ slot: expect.any(String), dueAt: expect.any(Number) },
+    type: 'retry',
+    observedAt: nowMs - 500,
+    attempt: 1,
+    postponements: 0,
+    slot: expect.any(String),
+    dueAt: expect.any(Number),
   });
 });
 

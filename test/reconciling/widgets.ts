@@ -122,7 +122,11 @@ export function widgetsOn(connect: () => Connection) {
   const reconcileOf = ({ name, declaration, start }: ControllerDefinition, project?: string) =>
     withoutQueue(
       createReconcile({
-        ...{ name, project, declaration, instance: start({}), now: () => new Date() },
+        name,
+        project,
+        declaration,
+        instance: start({}),
+        now: () => new Date(),
         // No time passes, and what is ready happens before any wait ends.
         wait: async (_seconds, signal) => {
           await new Promise(setImmediate);

@@ -22,7 +22,12 @@ describe('startRun', () => {
     expect(messages).toEqual(
       expect.arrayContaining(
         ['alpha', 'beta'].map((cluster) => ({
-          ...{ v: 1, type: 'resync', run, cluster, controller: 'gadget', queueIdle: true },
+          v: 1,
+          type: 'resync',
+          run,
+          cluster,
+          controller: 'gadget',
+          queueIdle: true,
         })),
       ),
     );
@@ -102,8 +107,12 @@ it('the resync sends the key of a missed change at once, and counts it', async (
   expect(await resync.run({})).toEqual([]);
   expect(resync.timed).toEqual([
     {
-      ...{ controller: 'gadget', cluster: 'alpha', group: 'example.com', resource: 'gadgets' },
-      ...{ namespace: 'shop', name: 'missed' },
+      controller: 'gadget',
+      cluster: 'alpha',
+      group: 'example.com',
+      resource: 'gadgets',
+      namespace: 'shop',
+      name: 'missed',
       cause: { type: 'resync', run, dueAt: runSeconds + 2, observedAt: (runSeconds + 2) * 1000 },
     },
   ]);

@@ -23,7 +23,9 @@ const byLabel: Readonly<Record<string, readonly object[]>> = {
 it('TN4: an object that left the selection while no watcher ran is found by its mark, and the others are not', async () => {
   const { alpha, server } = await serving(({ query }, response) =>
     sendJson(response, 200, {
-      ...{ apiVersion: 'v1', kind: 'NamespaceList', metadata: { resourceVersion: '9' } },
+      apiVersion: 'v1',
+      kind: 'NamespaceList',
+      metadata: { resourceVersion: '9' },
       items: byLabel[query.labelSelector ?? ''] ?? [],
     }),
   );
@@ -39,7 +41,9 @@ it('TN4: an object that left the selection while no watcher ran is found by its 
 it('an object that the API server lists and the selector does not select is not sent', async () => {
   const { alpha } = await serving(({ query }, response) =>
     sendJson(response, 200, {
-      ...{ apiVersion: 'v1', kind: 'NamespaceList', metadata: { resourceVersion: '9' } },
+      apiVersion: 'v1',
+      kind: 'NamespaceList',
+      metadata: { resourceVersion: '9' },
       items: (query.labelSelector === held ? [] : ['green', 'kube-system']).map((name) =>
         aNamespace(name, { tenant: 'true' }),
       ),

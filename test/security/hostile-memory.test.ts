@@ -77,9 +77,13 @@ function sendBody(response: ServerResponse, bytes: Buffer): void {
 function start(flags: readonly string[], args: readonly string[], environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [...flags, ...args], {
     env: {
-      ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' },
-      ...{ AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix },
-      ...{ CLUSTERS: folder.at('clusters.json'), MONITORING: 'off' },
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'x',
+      AWS_SECRET_ACCESS_KEY: 'x',
+      AWS_ENDPOINT_URL_SQS: queues.endpoint,
+      QUEUE_URL_PREFIX: queues.urlPrefix,
+      CLUSTERS: folder.at('clusters.json'),
+      MONITORING: 'off',
       ...environment,
     },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -199,8 +203,10 @@ it(
     );
     const put = async (name: string) => {
       const object = {
-        ...{ apiVersion: 'plant.example.com/v1', kind: 'WaterTank' },
-        ...{ metadata: { name }, spec: { targetLevel: 1, capacity: 2 } },
+        apiVersion: 'plant.example.com/v1',
+        kind: 'WaterTank',
+        metadata: { name },
+        spec: { targetLevel: 1, capacity: 2 },
       };
       await good.client.request({ method: 'POST', path: tanks, body: object });
     };

@@ -113,7 +113,12 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
 
   const lambda = startLambda(
     {
-      ...{ stack, queues, client, queueEndpoint: queueProxy.url, taskRoot: root, onProcesses: () => undefined },
+      stack,
+      queues,
+      client,
+      queueEndpoint: queueProxy.url,
+      taskRoot: root,
+      onProcesses: () => undefined,
       onEvent: (event) =>
         void recorded.push(
           event.type === 'line'
@@ -131,8 +136,10 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
       file: path.join(root, 'dist/watcher/index.mjs'),
       environment: {
         ...watcherEnvironment(cluster, queueProxy.url, queues, stackNamePrefix(stack), ''),
-        ...{ CHECKPOINT_SECONDS: '1', LOG_LEVEL: 'DEBUG' },
-        ...{ AWS_SECRET_ACCESS_KEY: planted.watcherSecretKey, AWS_SESSION_TOKEN: planted.sessionToken },
+        CHECKPOINT_SECONDS: '1',
+        LOG_LEVEL: 'DEBUG',
+        AWS_SECRET_ACCESS_KEY: planted.watcherSecretKey,
+        AWS_SESSION_TOKEN: planted.sessionToken,
       },
       onEvent: (event) => {
         if (event.type !== 'line' && event.type !== 'watching') return;
@@ -147,7 +154,10 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
 
   const whole = parts.move();
   return {
-    ...{ client: user, sqs: client, recorded, used },
+    client: user,
+    sqs: client,
+    recorded,
+    used,
     queueUrl: (name) => queues.find((queue) => queue.name.endsWith(name))?.url ?? '',
     probes: async () =>
       await Promise.all(

@@ -85,8 +85,12 @@ it(
     // It has its finalizer by then: a message that adds it ends there.
     await expect.poll(() => messageOf(Ingredient, 'poisoned'), until).toMatch(/\[redacted\]/);
     const last: Message = {
-      ...{ controller: 'ingredient', cluster: localCluster, namespace, name: 'poisoned' },
-      ...{ group: Ingredient.group, resource: Ingredient.plural },
+      controller: 'ingredient',
+      cluster: localCluster,
+      namespace,
+      name: 'poisoned',
+      group: Ingredient.group,
+      resource: Ingredient.plural,
       ...asRetry({ attempt: 9, observedAt: Date.now() }),
     };
     const send = async (id: string, MessageBody: string) =>

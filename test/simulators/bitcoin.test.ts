@@ -9,8 +9,13 @@ import { bitcoinNodeCases } from '../../tools/bitcoin-node/node-cases.ts';
 const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];
 const pod = { namespace: 'n', name: 'net-sts-0' };
 const request = (args: readonly string[], rest: Partial<ExecRequest> = {}): ExecRequest => ({
-  ...{ namespace: 'n', pod: pod.name, container: 'net-sts-ctr', image: 'christianb93/bitcoind:v1.0', ip: '127.1.0.1' },
-  ...{ command: [...cli, ...args], signal: new AbortController().signal },
+  namespace: 'n',
+  pod: pod.name,
+  container: 'net-sts-ctr',
+  image: 'christianb93/bitcoind:v1.0',
+  ip: '127.1.0.1',
+  command: [...cli, ...args],
+  signal: new AbortController().signal,
   ...rest,
 });
 const add = (ip: string, rest?: Partial<ExecRequest>) => request(['addnode', ip, 'add'], rest);

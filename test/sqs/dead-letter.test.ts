@@ -51,8 +51,10 @@ describe('readDeadLetter', () => {
 
   it('an event that the wake function failed for, or that EventBridge could not deliver, has its reason and error', () => {
     const failed = {
-      ...{ version: '1.0', requestContext: { condition: 'RetriesExhausted', approximateInvokeCount: 3 } },
-      ...{ requestPayload: { source: 'plant' }, responsePayload: { errorMessage: `no token: ${bearer}` } },
+      version: '1.0',
+      requestContext: { condition: 'RetriesExhausted', approximateInvokeCount: 3 },
+      requestPayload: { source: 'plant' },
+      responsePayload: { errorMessage: `no token: ${bearer}` },
     };
     expect(readDeadLetter(received({ body: JSON.stringify(failed) }))).toMatchObject({
       reason: 'event not processed by wake: RetriesExhausted',
@@ -99,8 +101,12 @@ describe('readDeadLetter', () => {
 
 describe('writing a dead letter', () => {
   const record = {
-    ...{ messageId: 'original', receiptHandle: 'handle', body: 'x', groupId: 'g' },
-    ...{ receiveCount: 1, firstReceivedAt: 1_700_000_000_000 },
+    messageId: 'original',
+    receiptHandle: 'handle',
+    body: 'x',
+    groupId: 'g',
+    receiveCount: 1,
+    firstReceivedAt: 1_700_000_000_000,
   };
 
   it.each<[string, Error | undefined, string | undefined]>([
@@ -111,7 +117,9 @@ describe('writing a dead letter', () => {
     const cause = { reason: 'refused', ...(lastError === undefined ? {} : { lastError }) };
     const { messageId, firstReceivedAt } = record;
     expect(deadLetterAttributes(record, cause)).toEqual({
-      ...{ reason: 'refused', messageId, firstSeenAt: new Date(firstReceivedAt).toISOString() },
+      reason: 'refused',
+      messageId,
+      firstSeenAt: new Date(firstReceivedAt).toISOString(),
       ...(error === undefined ? {} : { error }),
     });
   });

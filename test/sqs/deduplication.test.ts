@@ -10,8 +10,12 @@ import { useTestQueues } from './use-queues.ts';
 
 const queues = await useTestQueues('gadget.fifo');
 const key: ReconcileKey = {
-  ...{ controller: 'gadget', cluster: 'alpha', group: 'example.com', resource: 'gadgets' },
-  ...{ namespace: 'shop', name: 'one' },
+  controller: 'gadget',
+  cluster: 'alpha',
+  group: 'example.com',
+  resource: 'gadgets',
+  namespace: 'shop',
+  name: 'one',
 };
 const other = { ...key, name: 'two' };
 const source = { uid: 'u1', resourceVersion: '7' };

@@ -40,19 +40,26 @@ async function startSqsServer({
       const one = { headers: request.headers, body };
       received.push(one);
       const Successful = batch.parse(JSON.parse(body)).Entries.map(({ Id, MessageBody }) => ({
-        ...{ Id, MessageId: `m${Id}`, MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex') },
+        Id,
+        MessageId: `m${Id}`,
+        MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex'),
       }));
       const refusal = refuses?.(one);
       response.writeHead(refusal?.status ?? 200, {
-        ...{ 'content-type': 'application/x-amz-json-1.0', date: date().toUTCString() },
+        'content-type': 'application/x-amz-json-1.0',
+        date: date().toUTCString(),
       });
       response.end(JSON.stringify(refusal === undefined ? { Successful, Failed: [] } : { __type: refusal.code }));
     });
   });
   const sqs = new SQSClient({
-    ...{ endpoint, region: 'eu-central-1', useQueueUrlAsEndpoint: false },
+    endpoint,
+    region: 'eu-central-1',
+    useQueueUrlAsEndpoint: false,
     credentials: async () => ({
-      ...{ accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: token() },
+      accessKeyId: 'id',
+      secretAccessKey: 'secret',
+      sessionToken: token(),
       expiration: new Date(Date.now() + expiresMs),
     }),
   });
@@ -62,7 +69,8 @@ async function startSqsServer({
   });
   const send = createSend(sqs, 'https://sqs/000000000000/', { sendBatch: createDirectBatch(sqs) });
   return {
-    ...{ received, sqs },
+    received,
+    sqs,
     send: async (...bodies: readonly string[]) => await send('q', bodies.map(toEntry), { signal }),
   };
 }
@@ -181,7 +189,7 @@ it('a direct call sends entries with their group, delay and attributes, and repo
   onTestFinished(async () => await queues.stop());
   await queues.create('one.fifo', 'delayed');
   const send = createSend(queues.sqs, queues.urlPrefix, { sendBatch: createDirectBatch(queues.sqs) });
-  const fifo = (body: string) => ({ ...{ body, groupId: 'g', deduplicationId: body }, attributes: { reason: 'ü' } });
+  const fifo = (body: string) => ({ body, groupId: 'g', deduplicationId: body, attributes: { reason: 'ü' } });
   for (const bodies of [['a'], ['b', 'c', 'b']]) await send('one.fifo', bodies.map(fifo), { signal });
   const received = await queues.drain('one.fifo');
   expect(received.map(({ Body }) => Body)).toEqual(['a', 'b', 'c']);

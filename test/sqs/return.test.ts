@@ -30,7 +30,9 @@ it('returned messages are visible after the delay of their highest receive count
   while (handles.length < 12) {
     const { Messages = [] } = await queues.sqs.send(
       new ReceiveMessageCommand({
-        ...{ QueueUrl: `${queues.urlPrefix}kept`, MaxNumberOfMessages: 10, VisibilityTimeout: 180 },
+        QueueUrl: `${queues.urlPrefix}kept`,
+        MaxNumberOfMessages: 10,
+        VisibilityTimeout: 180,
       }),
     );
     handles.push(...Messages.map(({ ReceiptHandle = '' }) => ReceiptHandle));

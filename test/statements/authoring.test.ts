@@ -40,21 +40,39 @@ it('every member of a controller, and every privilege that it can allow, is in i
   const [, table = ''] = /^## A controller$(.*?)^## The context$/ms.exec(text) ?? [];
   // The compiler finds one that is missing here.
   const members = {
-    ...{ owns: true, reads: true, watches: true, wakes: true, selector: true, changes: true, evidence: true },
-    ...{ finalizer: true, sets: true, allows: true, exec: true, settings: true, clients: true },
-    ...{ permissions: true, deletesSelf: true, reconcile: true, finalize: true },
+    owns: true,
+    reads: true,
+    watches: true,
+    wakes: true,
+    selector: true,
+    changes: true,
+    evidence: true,
+    finalizer: true,
+    sets: true,
+    allows: true,
+    exec: true,
+    settings: true,
+    clients: true,
+    permissions: true,
+    deletesSelf: true,
+    reconcile: true,
+    finalize: true,
   } satisfies Record<Exclude<keyof AnySpec, keyof OptionsSpec>, true>;
   const privileges = {
-    ...{
-      serviceAccountName: true,
-      automountServiceAccountToken: true,
-      secrets: true,
-      hostNamespaces: true,
-      hostPorts: true,
-      privileged: true,
-    },
-    ...{ nodeName: true, priorityClassName: true, externalIPs: true, volumes: true, serviceTypes: true },
-    ...{ clusterRoles: true, grants: true, adoption: true },
+    serviceAccountName: true,
+    automountServiceAccountToken: true,
+    secrets: true,
+    hostNamespaces: true,
+    hostPorts: true,
+    privileged: true,
+    nodeName: true,
+    priorityClassName: true,
+    externalIPs: true,
+    volumes: true,
+    serviceTypes: true,
+    clusterRoles: true,
+    grants: true,
+    adoption: true,
   } satisfies Record<keyof Allows, true>;
   for (const privilege of Object.keys(privileges)) expect(table).toMatch(new RegExp(`\`${privilege}\\b`));
   for (const member of Object.keys(members)) expect(table, member).toMatch(new RegExp(`^\\|[^|]*\`${member}\``, 'm'));

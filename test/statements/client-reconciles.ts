@@ -77,7 +77,10 @@ export async function useReconciles() {
         createReconcile({ name: controller, declaration, instance: start({}), now: () => new Date() }),
       );
       return await reconcile({
-        ...{ client, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
+        client,
+        messageId: 'm',
+        log: silent,
+        signal: AbortSignal.timeout(30_000),
         message: { controller, cluster: 'test', group, resource, ...key, ...asChange({ observedAt: 0 }) },
       });
     },

@@ -66,8 +66,12 @@ it('a response of 429 asks for the time of its Retry-After, and without one for 
 
 const TankKey = z.object({ namespace: z.string(), name: z.string() });
 const Tank = defineKind({
-  ...{ group: 'plant.example.com', version: 'v1', kind: 'Tank' },
-  ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+  group: 'plant.example.com',
+  version: 'v1',
+  kind: 'Tank',
+  spec: z.object({}),
+  status: z.object({}),
+  conditions: [],
 });
 const tank = Tank.controller('tank', {
   wakes: [
@@ -126,8 +130,12 @@ const app = App.controller('app', {
 });
 
 const Guest = defineKind({
-  ...{ group: 'guests.example.com', version: 'v1', kind: 'Guest' },
-  ...{ spec: z.object({ ttlSeconds: z.int() }), status: z.object({}), conditions: ['Valid'] },
+  group: 'guests.example.com',
+  version: 'v1',
+  kind: 'Guest',
+  spec: z.object({ ttlSeconds: z.int() }),
+  status: z.object({}),
+  conditions: ['Valid'],
 });
 const guest = Guest.controller('guest', {
   async reconcile({ metadata: { creationTimestamp = '' }, spec }, { now }): Promise<ResultOf<typeof Guest>> {
@@ -138,7 +146,11 @@ const guest = Guest.controller('guest', {
 });
 
 const Plot = defineKind({
-  ...{ group: 'plots.example.com', version: 'v1', kind: 'Plot', status: z.object({}), conditions: [] },
+  group: 'plots.example.com',
+  version: 'v1',
+  kind: 'Plot',
+  status: z.object({}),
+  conditions: [],
   spec: withRule(
     z.object({
       low: z.int(),
@@ -206,8 +218,12 @@ it('the documented guest expires at its time of now: a former time is superseded
 
 it('children of a former operator with a controller reference are taken over, and one without is reported', async () => {
   const Menu = defineKind({
-    ...{ group: 'menus.example.com', version: 'v1', kind: 'Menu' },
-    ...{ spec: z.object({ text: z.string() }), status: z.object({}), conditions: [] },
+    group: 'menus.example.com',
+    version: 'v1',
+    kind: 'Menu',
+    spec: z.object({ text: z.string() }),
+    status: z.object({}),
+    conditions: [],
   });
   const menu = Menu.controller('menu', {
     owns: [ConfigMap],
@@ -218,13 +234,17 @@ it('children of a former operator with a controller reference are taken over, an
     finalize: async () => 'done',
   });
   const former = (name: string) => ({
-    ...{ apiVersion: Menu.apiVersion, kind: 'Menu', spec: { text: 'new' } },
+    apiVersion: Menu.apiVersion,
+    kind: 'Menu',
+    spec: { text: 'new' },
     metadata: { ...named(name), finalizers: ['former.example.com/finalizer'] },
   });
   await using system = await startSystem({ controllers: [menu], objects: [former('one'), former('two')] });
   const { cluster } = system;
   const map = (name: string, more: object) => ({
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...named(name), ...more } },
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...named(name), ...more },
     data: { text: 'old', more: 'kept' },
   });
   const uid = (await cluster.get(Menu, named('one')))?.metadata.uid;

@@ -93,7 +93,16 @@ export function startQueueRunner({
     return await queues.send(queue, entries, options);
   };
   const functions = createSystemFunctions({
-    ...{ controllers: registry, environment, client, clientOf, queues, send, nowMs, log, wait, reconcileMs },
+    controllers: registry,
+    environment,
+    client,
+    clientOf,
+    queues,
+    send,
+    nowMs,
+    log,
+    wait,
+    reconcileMs,
     resync: {
       rate: { runIntervalSeconds: resyncPeriodSeconds, missedAfterSeconds: 1, perSecond: 100 },
       periodSeconds: resyncPeriodSeconds,

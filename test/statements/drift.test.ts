@@ -46,13 +46,18 @@ const ofNetwork = { owner: 'network', kind: StatefulSet, child: set } as const;
 const changes: readonly Row[] = [
   { id: 'F3', ...foo, patch: { spec: { replicas: 5 } } },
   {
-    ...{ id: 'B16', ...ofNetwork, patch: { spec: { replicas: 5 } } },
+    id: 'B16',
+    ...ofNetwork,
+    patch: { spec: { replicas: 5 } },
     event: '1 x Normal Scaled: Adjusting number of replicas to 3',
   },
   { id: 'B16', ...ofNetwork, patch: { spec: { template: { ...stranger, ...otherImage() } } } },
   { id: 'B16', ...ofNetwork, patch: { spec: { template: otherImage(otherProbe) } } },
   {
-    ...{ id: 'B16', owner: 'network', kind: Service, child: networkService },
+    id: 'B16',
+    owner: 'network',
+    kind: Service,
+    child: networkService,
     patch: { spec: { selector: { app: 'other' } } },
   },
   ...[[{ ...foreignPort, name: 'mcrouter' }], [foreignPort, { name: 'mcrouter', port: 11_211 }]].map((ports) => ({

@@ -10,8 +10,12 @@ import { inAnyNamespace } from '../../src/outrigger.ts';
 import { battery, startSystem, testContext } from '../../src/testing.ts';
 
 const Reflection = defineKind({
-  ...{ group: 'example.com', version: 'v1', kind: 'Reflection', conditions: [] },
-  ...{ spec: z.object({ value: z.string(), namespaces: z.array(z.string()) }), status: z.object({}) },
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Reflection',
+  conditions: [],
+  spec: z.object({ value: z.string(), namespaces: z.array(z.string()) }),
+  status: z.object({}),
 });
 const Copies = inAnyNamespace(Secret);
 const reflector = Reflection.controller('reflector', {
@@ -26,7 +30,9 @@ const reflector = Reflection.controller('reflector', {
 const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 const objects = ['blue', 'green', 'red'].map(namespace);
 const reflection = (value: string, ...namespaces: readonly string[]) => ({
-  ...{ apiVersion: Reflection.apiVersion, kind: 'Reflection', metadata: { name: 'cert', namespace: 'default' } },
+  apiVersion: Reflection.apiVersion,
+  kind: 'Reflection',
+  metadata: { name: 'cert', namespace: 'default' },
   spec: { value, namespaces },
 });
 

@@ -193,7 +193,10 @@ describe.each(rows)('$controller.name', ({ controller, changed, options }) => {
     expect(await finalizersOf(stage)).toEqual([hold]);
     expect(await writesOf(stage)).toEqual([]);
     await stage.client.request({
-      ...{ method: 'PATCH', path: own, contentType: mergePatch, body: { metadata: { finalizers: null } } },
+      method: 'PATCH',
+      path: own,
+      contentType: mergePatch,
+      body: { metadata: { finalizers: null } },
     });
     expect(await stage.reconcile()).toMatchObject({ type: 'nothing', reason: 'gone' });
   });

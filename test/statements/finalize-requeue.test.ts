@@ -7,8 +7,12 @@ import { defineKind } from '../../src/outrigger.ts';
 import { battery, startSystem, type TestApiServer } from '../../src/testing.ts';
 
 const Database = defineKind({
-  ...{ group: 'slow.example.com', version: 'v1', kind: 'Database', conditions: [] },
-  ...{ spec: z.object({ size: z.number() }), status: z.object({}) },
+  group: 'slow.example.com',
+  version: 'v1',
+  kind: 'Database',
+  conditions: [],
+  spec: z.object({ size: z.number() }),
+  status: z.object({}),
 });
 const key = { name: 'one', namespace: 'default' };
 const object = { apiVersion: Database.apiVersion, kind: 'Database', metadata: key, spec: { size: 1 } };

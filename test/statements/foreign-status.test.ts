@@ -37,11 +37,9 @@ it('the fields and Ready are written under the manager of the controller, and th
   expect(await reconcile()).toMatchObject({ outcome: { type: 'done' }, writes: 1, noops: 0 });
   const { status, metadata } = { ...(await read()) };
   expect(status).toEqual({
-    ...{
-      ready: true,
-      initialization: { provisioned: true },
-      addresses: [{ type: 'InternalIP', address: '192.0.2.1' }],
-    },
+    ready: true,
+    initialization: { provisioned: true },
+    addresses: [{ type: 'InternalIP', address: '192.0.2.1' }],
     conditions: [
       { type: 'Ready', status: 'True', reason: 'Running', message: '', lastTransitionTime: expect.any(String) },
     ],
@@ -90,7 +88,10 @@ for (const one of battery(provider, { samples: [machine('small'), machine('large
 
 it('a kind whose CRD has no status subresource has no slice, and a built-in kind only conditions with a domain', () => {
   const plain = foreignKind<{ metadata: { name: string }; status?: { on?: boolean } }, 'Lamp'>({
-    ...{ group: 'lamps.example.com', version: 'v1', kind: 'Lamp', status: 'no-subresource' },
+    group: 'lamps.example.com',
+    version: 'v1',
+    kind: 'Lamp',
+    status: 'no-subresource',
   });
   expect(() => plain.statusSlice({ status: ['on'], conditions: ['Ready'] })).toThrow(
     'Lamp.statusSlice: its CRD has no status subresource',

@@ -11,7 +11,10 @@ type CertificateObject = {
   readonly status?: { readonly notAfter?: string; readonly renewalTime?: string; readonly revision?: number };
 };
 export const Certificate = foreignKind<CertificateObject, 'Certificate'>({
-  ...{ group: 'cert-manager.io', version: 'v1', kind: 'Certificate', status: 'observed-conditions' },
+  group: 'cert-manager.io',
+  version: 'v1',
+  kind: 'Certificate',
+  status: 'observed-conditions',
 });
 const day = 86_400_000;
 
@@ -37,8 +40,12 @@ type GatewayClassObject = {
   readonly spec?: { readonly controllerName: string; readonly description?: string };
 };
 export const GatewayClass = foreignKind<GatewayClassObject, 'GatewayClass', 'Cluster'>({
-  ...{ group: 'gateway.networking.k8s.io', version: 'v1', kind: 'GatewayClass', plural: 'gatewayclasses' },
-  ...{ scope: 'Cluster', status: 'observed-conditions' },
+  group: 'gateway.networking.k8s.io',
+  version: 'v1',
+  kind: 'GatewayClass',
+  plural: 'gatewayclasses',
+  scope: 'Cluster',
+  status: 'observed-conditions',
 });
 
 export const accepter = GatewayClass.statusSlice({ conditions: ['Accepted'] }).controller('accepter', {
@@ -59,7 +66,9 @@ type MachineObject = {
   };
 };
 export const DemoMachine = foreignKind<MachineObject, 'DemoMachine'>({
-  ...{ group: 'infrastructure.cluster.x-k8s.io', version: 'v1beta1', kind: 'DemoMachine' },
+  group: 'infrastructure.cluster.x-k8s.io',
+  version: 'v1beta1',
+  kind: 'DemoMachine',
 });
 
 export const provider = DemoMachine.statusSlice({
@@ -80,7 +89,8 @@ const text = { type: 'string' };
 const object = (properties: object, required: readonly string[] = []) => ({ type: 'object', properties, required });
 /** As in the contract of infrastructure providers of v1beta1. */
 export const machineCrd: KubeObject = {
-  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
   metadata: { name: 'demomachines.infrastructure.cluster.x-k8s.io' },
   spec: {
     group: 'infrastructure.cluster.x-k8s.io',
@@ -88,7 +98,10 @@ export const machineCrd: KubeObject = {
     names: { kind: 'DemoMachine', plural: 'demomachines' },
     versions: [
       {
-        ...{ name: 'v1beta1', served: true, storage: true, subresources: { status: {} } },
+        name: 'v1beta1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
         schema: {
           openAPIV3Schema: object({
             spec: object({ size: text }),
@@ -101,7 +114,11 @@ export const machineCrd: KubeObject = {
                 type: 'array',
                 items: object(
                   {
-                    ...{ type: text, status: text, severity: text, reason: text, message: text },
+                    type: text,
+                    status: text,
+                    severity: text,
+                    reason: text,
+                    message: text,
                     lastTransitionTime: { type: 'string', format: 'date-time' },
                   },
                   ['lastTransitionTime', 'status', 'type'],
@@ -115,6 +132,8 @@ export const machineCrd: KubeObject = {
   },
 };
 export const machine = (size: string, name = 'one'): KubeObject => ({
-  ...{ apiVersion: DemoMachine.apiVersion, kind: 'DemoMachine', metadata: { namespace: 'default', name } },
+  apiVersion: DemoMachine.apiVersion,
+  kind: 'DemoMachine',
+  metadata: { namespace: 'default', name },
   spec: { size },
 });

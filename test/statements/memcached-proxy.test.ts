@@ -70,7 +70,9 @@ describe('MemcachedProxy', () => {
           ],
           ports: [{ name: 'mcrouter', containerPort: 11_211 }],
           securityContext: {
-            ...{ runAsNonRoot: true, readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
+            runAsNonRoot: true,
+            readOnlyRootFilesystem: true,
+            allowPrivilegeEscalation: false,
             capabilities: { drop: ['ALL'] },
           },
           volumeMounts: [

@@ -9,8 +9,12 @@ import { ConfigMap } from '../../src/kubernetes.ts';
 import { startSystem, testContext } from '../../src/testing.ts';
 
 const Token = defineKind({
-  ...{ group: 'example.com', version: 'v1', kind: 'Token', conditions: [] },
-  ...{ spec: z.object({ seconds: z.number() }), status: z.object({}) },
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Token',
+  conditions: [],
+  spec: z.object({ seconds: z.number() }),
+  status: z.object({}),
 });
 const finalized: string[] = [];
 const token = Token.controller('token', {

@@ -86,7 +86,9 @@ it('an object that leaves the selection loses the labels, the annotations and th
   });
   await run(selecting);
   expect(await labels()).toEqual({
-    ...{ app: 'web', 'cost.example.com/size': 'any', 'outrigger.dev/managed-by-selecting': 'true' },
+    app: 'web',
+    'cost.example.com/size': 'any',
+    'outrigger.dev/managed-by-selecting': 'true',
   });
   await label({ app: 'other' });
   expect(await run(selecting)).toMatchObject({ outcome: { type: 'done' } });

@@ -5,8 +5,12 @@ import { defineKind, notOk, ok, type ResultOf } from '../../src/outrigger.ts';
 import { startSystem } from '../../src/testing.ts';
 
 const Claim = defineKind({
-  ...{ group: 'unique.example.com', version: 'v1', kind: 'Claim', conditions: ['Unique'] },
-  ...{ spec: z.object({ host: z.string() }), status: z.object({ holder: z.string() }) },
+  group: 'unique.example.com',
+  version: 'v1',
+  kind: 'Claim',
+  conditions: ['Unique'],
+  spec: z.object({ host: z.string() }),
+  status: z.object({ holder: z.string() }),
 });
 const claim = Claim.controller('claim', {
   reads: [Claim],
@@ -20,7 +24,10 @@ const claim = Claim.controller('claim', {
   },
 });
 const aClaim = (name: string, host: string, namespace = 'default') => ({
-  ...{ apiVersion: Claim.apiVersion, kind: 'Claim', metadata: { name, namespace }, spec: { host } },
+  apiVersion: Claim.apiVersion,
+  kind: 'Claim',
+  metadata: { name, namespace },
+  spec: { host },
 });
 
 it('a change and a deletion reconcile the others of the kind in the namespace once each, and end', async () => {

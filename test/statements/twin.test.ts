@@ -6,8 +6,12 @@ import { startSystem } from '../../src/testing.ts';
 
 const twin = (name: string) => {
   const kind = defineKind({
-    ...{ group: `${name}.example.com`, version: 'v1', kind: 'Twin', conditions: [] },
-    ...{ spec: z.object({ text: z.string() }), status: z.object({ text: z.string() }) },
+    group: `${name}.example.com`,
+    version: 'v1',
+    kind: 'Twin',
+    conditions: [],
+    spec: z.object({ text: z.string() }),
+    status: z.object({ text: z.string() }),
   });
   const controller = kind.controller(name, {
     reconcile: async ({ spec: { text } }) => ({ status: { text }, conditions: {} }),

@@ -16,7 +16,10 @@ import { renderSummary } from '../../bench/summary.ts';
 
 const program = (script: string): Program => ({ command: process.execPath, args: ['-e', script], version: '1' });
 const contestant = (name: string, prepare: Contestant['prepare']): Contestant => ({
-  ...{ name, prepare, jobs: ['ping'], settings: ['default'] },
+  name,
+  prepare,
+  jobs: ['ping'],
+  settings: ['default'],
 });
 const ready = "console.log('ready'); setInterval(() => {}, 1000);";
 const good = contestant('ours', () => Promise.resolve(program(ready)));

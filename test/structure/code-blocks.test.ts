@@ -15,7 +15,9 @@ type Block = { readonly file: string; readonly language: string; readonly text: 
 const documents = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'src/**/*.md', 'packages/*/*.md']);
 const blocks: readonly Block[] = documents.flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(/^ *```([a-z]*)\n(.*?)^ *```$/gms)].map(([, language = '', text = '']) => ({
-    ...{ file, language, text },
+    file,
+    language,
+    text,
   })),
 );
 
@@ -39,20 +41,17 @@ const compiled = [
 /** Pages whose blocks of a language a test runs or makes: the test, and a text in it that shows where. */
 const provenBy: readonly (Pick<Block, 'file' | 'language'> & { readonly test: string; readonly shows: string })[] = [
   ...['ts', 'yaml', 'js'].map((language) => ({
-    ...{
-      file: 'docs/tutorial.md',
-      language,
-      test: 'test/deploy/tutorial.test.ts',
-      shows: "stepsOf('docs/tutorial.md')",
-    },
+    file: 'docs/tutorial.md',
+    language,
+    test: 'test/deploy/tutorial.test.ts',
+    shows: "stepsOf('docs/tutorial.md')",
   })),
-  {
-    ...{ file: 'docs/tutorial.md', language: '' },
-    ...{ test: 'test/cli/new/new-project.test.ts', shows: 'expect(files.filter(' },
-  },
+  { file: 'docs/tutorial.md', language: '', test: 'test/cli/new/new-project.test.ts', shows: 'expect(files.filter(' },
   ...['yaml', 'ts', 'hcl'].map((language) => ({
-    ...{ file: 'docs/run/other-tools.md', language },
-    ...{ test: 'test/deploy/other-tools.test.ts', shows: `await example('${language}')` },
+    file: 'docs/run/other-tools.md',
+    language,
+    test: 'test/deploy/other-tools.test.ts',
+    shows: `await example('${language}')`,
   })),
   ...[
     ['run/change-what-is-deployed', 'yaml', "blockWith('WATER_TANK_CONCURRENCY'"],
@@ -60,12 +59,16 @@ const provenBy: readonly (Pick<Block, 'file' | 'language'> & { readonly test: st
     ['run/gitops', 'yaml', "blockWith('behavior: merge'"],
     ['run/networking', 'yaml', "blockWith('VPC_SUBNET_IDS'"],
   ].map(([page, language = '', shows = '']) => ({
-    ...{ file: `docs/${page}.md`, language },
-    ...{ test: 'test/generate/overrides.test.ts', shows },
+    file: `docs/${page}.md`,
+    language,
+    test: 'test/generate/overrides.test.ts',
+    shows,
   })),
   {
-    ...{ file: 'docs/troubleshooting.md', language: 'text' },
-    ...{ test: 'test/cluster/troubleshooting.test.ts', shows: 'expect(page).toBe(' },
+    file: 'docs/troubleshooting.md',
+    language: 'text',
+    test: 'test/cluster/troubleshooting.test.ts',
+    shows: 'expect(page).toBe(',
   },
   { file: 'docs/run/verify.md', language: 'text', test: 'test/deploy/first-month.test.ts', shows: 'replaceBetween(' },
   // The record of a run, which the run writes.

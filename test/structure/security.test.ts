@@ -79,7 +79,8 @@ function isMissing({ file, name }: { readonly file: string; readonly name: strin
 it('each test that docs/records/reliability.md names exists in its file', () => {
   const reliability = readFileSync('docs/records/reliability.md', 'utf8');
   const named = [...reliability.matchAll(/^\| .+ \| `(test\/\S+)` \| (.+) \|$/gm)].map(([, file = '', name = '']) => ({
-    ...{ file, name },
+    file,
+    name,
   }));
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(isMissing)).toEqual([]);

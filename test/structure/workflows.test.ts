@@ -9,7 +9,9 @@ const folder = '.github/workflows';
 const files = readdirSync(folder);
 const text = (file: string) => readFileSync(`${folder}/${file}`, 'utf8');
 const step = z.object({
-  ...{ id: z.string().optional(), uses: z.string().optional(), run: z.string().optional() },
+  id: z.string().optional(),
+  uses: z.string().optional(),
+  run: z.string().optional(),
   with: z.record(z.string(), z.unknown()).optional(),
 });
 const job = z.object({

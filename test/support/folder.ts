@@ -41,7 +41,8 @@ export function useFolder({ shared = false } = {}): Folder {
     get path() {
       return root;
     },
-    ...{ at, read },
+    at,
+    read,
     json: async (file) => JSON.parse(await read(file)),
     write: async (file, text) => {
       await mkdir(path.dirname(at(file)), { recursive: true });

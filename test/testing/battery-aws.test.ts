@@ -9,13 +9,17 @@ import { battery, type OutsideWorld, startSystem } from '../../src/testing.ts';
 import { startHttpServer } from '../support/listen.ts';
 
 const Name = defineKind({
-  ...{ group: 'dns.example.com', version: 'v1', kind: 'Name' },
+  group: 'dns.example.com',
+  version: 'v1',
+  kind: 'Name',
   spec: z.object({ address: z.string() }),
   status: z.object({ address: z.string() }),
   conditions: ['Published'],
 });
 const sample = {
-  ...{ apiVersion: Name.apiVersion, kind: 'Name', metadata: { name: 'north' } },
+  apiVersion: Name.apiVersion,
+  kind: 'Name',
+  metadata: { name: 'north' },
   spec: { address: '192.0.2.1' },
 };
 

@@ -21,7 +21,9 @@ const List = defineKind({
 });
 type Entries = Readonly<Record<string, string>>;
 const listOf = (entries: Entries, zone?: string) => ({
-  ...{ apiVersion: List.apiVersion, kind: 'List', metadata: { name: 'one' } },
+  apiVersion: List.apiVersion,
+  kind: 'List',
+  metadata: { name: 'one' },
   spec: { entries, ...(zone === undefined ? {} : { zone }) },
 });
 const samples = [listOf({ a: '1', b: '2' }), { ...listOf({ a: '3' }), metadata: { name: 'two' } }];
@@ -155,7 +157,8 @@ it('a TerminalError of every reconcile fails one of the checks that need a conve
 it('labels that a controller copies to its child are followed only if it is sent their changes', async () => {
   const copying = (options: { readonly changes?: 'metadata' }) =>
     List.controller('copying', {
-      ...{ ...options, owns: [ConfigMap] },
+      ...options,
+      owns: [ConfigMap],
       async reconcile({ metadata: { name, labels } }, { apply }): Promise<ResultOf<typeof List>> {
         await apply(ConfigMap, { metadata: { name, labels } });
         return { status: {}, conditions: written };
@@ -285,7 +288,11 @@ describe('a check that cannot be made', () => {
 
 describe('a status with a version that other writes raise', () => {
   const Copy = defineKind({
-    ...{ group: 'test.example.com', version: 'v1', kind: 'Copy', spec: z.object({}), conditions: ['Made'] },
+    group: 'test.example.com',
+    version: 'v1',
+    kind: 'Copy',
+    spec: z.object({}),
+    conditions: ['Made'],
     status: z.object({ copies: z.array(z.object({ name: z.string(), etag: z.number() })) }),
   });
   const sample = { apiVersion: Copy.apiVersion, kind: 'Copy', metadata: { name: 'one' }, spec: {} };
@@ -320,11 +327,18 @@ describe('a status with a version that other writes raise', () => {
 
 describe('a child that is created once, such as the Job of a schedule', () => {
   const Schedule = defineKind({
-    ...{ group: 'test.example.com', version: 'v1', kind: 'Schedule', conditions: ['Scheduled'] },
-    ...{ spec: z.object({ image: z.string() }), status: z.object({ lastRun: z.string().optional() }) },
+    group: 'test.example.com',
+    version: 'v1',
+    kind: 'Schedule',
+    conditions: ['Scheduled'],
+    spec: z.object({ image: z.string() }),
+    status: z.object({ lastRun: z.string().optional() }),
   });
   const sampleOf = (image: string) => ({
-    ...{ apiVersion: Schedule.apiVersion, kind: 'Schedule', metadata: { name: 'one' }, spec: { image } },
+    apiVersion: Schedule.apiVersion,
+    kind: 'Schedule',
+    metadata: { name: 'one' },
+    spec: { image },
   });
   const schedule = (hasRun: (lastRun: string, due: string) => boolean) =>
     Schedule.controller('schedule', {

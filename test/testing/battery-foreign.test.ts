@@ -9,13 +9,18 @@ import { droppedName, foreignWritersName } from '../../src/testing/battery/forei
 import { battery } from '../../src/testing.ts';
 
 const Shop = defineKind({
-  ...{ group: 'test.example.com', version: 'v1', kind: 'Shop' },
+  group: 'test.example.com',
+  version: 'v1',
+  kind: 'Shop',
   spec: z.object({ goods: z.record(z.string(), z.string()), ports: z.array(z.number()) }),
   status: z.object({}),
   conditions: [],
 });
 const shop = (goods: Readonly<Record<string, string>>, ports: readonly number[]) => ({
-  ...{ apiVersion: Shop.apiVersion, kind: 'Shop', metadata: { name: 'one' }, spec: { goods, ports } },
+  apiVersion: Shop.apiVersion,
+  kind: 'Shop',
+  metadata: { name: 'one' },
+  spec: { goods, ports },
 });
 const samples = [shop({ tea: '1', capacity: '1k' }, [80, 81]), shop({ tea: '2' }, [80])];
 const labels = { app: 'one' };

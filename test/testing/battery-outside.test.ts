@@ -8,13 +8,17 @@ import { type BatteryOptions, battery, type OutsideWorld } from '../../src/testi
 import { startHttpServer } from '../support/listen.ts';
 
 const Entry = defineKind({
-  ...{ group: 'test.example.com', version: 'v1', kind: 'Entry' },
+  group: 'test.example.com',
+  version: 'v1',
+  kind: 'Entry',
   spec: z.object({ host: z.string() }),
   status: z.object({ id: z.string().optional() }),
   conditions: ['Made'],
 });
 const sample = {
-  ...{ apiVersion: Entry.apiVersion, kind: 'Entry', metadata: { name: 'one' } },
+  apiVersion: Entry.apiVersion,
+  kind: 'Entry',
+  metadata: { name: 'one' },
   spec: { host: 'a.example.com' },
 };
 const other = { ...sample, spec: { host: 'b.example.com' } };
@@ -55,7 +59,8 @@ const putRecord = async ({ spec }: { readonly spec: { host: string } }, { client
 
 describe('a controller that is right', () => {
   const right = Entry.controller('entry', {
-    ...{ ...declared, owns: [Secret] },
+    ...declared,
+    owns: [Secret],
     // The password and its end are made once, and kept where they are found.
     async reconcile({ metadata: { name, uid } }, context): Promise<ResultOf<typeof Entry>> {
       const record = `${uid.slice(0, 8)}-${uid}`;
@@ -98,7 +103,8 @@ async function slowDirectory({ now }: { now(): Date }): Promise<OutsideWorld> {
 /** A controller of the slow directory: it polls while an entry is made or removed. */
 const polling = (writesOnce: boolean) =>
   Entry.controller('entry', {
-    ...{ ...declared, owns: [Secret] },
+    ...declared,
+    owns: [Secret],
     async reconcile({ metadata: { name }, spec, status }, { apply, clients, signal }): Promise<ResultOf<typeof Entry>> {
       if ((await clients.send('PUT', spec.host, signal)) !== 'ready')
         return { status: {}, conditions: { Made: notOk('Creating') }, requeueAfterSeconds: 20 };
@@ -128,7 +134,8 @@ describe('a record that stays on purpose when its object is deleted', () => {
   const check = 'a deleted object is finalized once or twice with the same end';
   const finalizing = (call: string | undefined) =>
     Entry.controller('entry', {
-      ...{ ...declared, reconcile: putRecord },
+      ...declared,
+      reconcile: putRecord,
       async finalize({ spec }, { clients, signal }) {
         if (call !== undefined) await clients.send(call, spec.host, signal);
         return 'done';
@@ -283,7 +290,8 @@ it('U11: a sample has the port that the outside system got', async () => {
 it('an object that deletes itself must end like a deleted one', async () => {
   const check = 'an object that deletes itself ends like a deleted one';
   const guest = Entry.controller('entry', {
-    ...{ ...declared, deletesSelf: true },
+    ...declared,
+    deletesSelf: true,
     async reconcile(entry, context): Promise<ResultOf<typeof Entry>> {
       const ends = new Date(Date.parse(entry.metadata.creationTimestamp ?? '') + 3_600_000);
       if (context.now() >= ends) await context.deleteSelf();

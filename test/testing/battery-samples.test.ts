@@ -7,7 +7,9 @@ import { sizeLabel } from '../statements/size-label.ts';
 
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
 const deployment = {
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
   spec: { replicas: 2, selector: { matchLabels: { app: 'a' } }, template },
 };
 

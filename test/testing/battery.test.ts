@@ -12,7 +12,9 @@ import { lackedGrant } from '../../src/testing/battery/least-rbac.ts';
 import { battery } from '../../src/testing.ts';
 
 const Note = defineKind({
-  ...{ group: 'test.example.com', version: 'v1', kind: 'Note' },
+  group: 'test.example.com',
+  version: 'v1',
+  kind: 'Note',
   spec: z.object({ text: z.string() }),
   status: z.object({ child: z.string().optional() }),
   conditions: ['Written'],
@@ -51,8 +53,11 @@ it('a sample of a foreign kind has its status when it is reconciled', async () =
   const labels = { app: 'a' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } };
   const deployment = {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'one' } },
-    ...{ spec: { selector: { matchLabels: labels }, template }, status: { replicas: 2, readyReplicas: 2 } },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'one' },
+    spec: { selector: { matchLabels: labels }, template },
+    status: { replicas: 2, readyReplicas: 2 },
   };
   await battery(follower, { samples: [deployment] })[0]?.run();
 });
@@ -73,8 +78,13 @@ async function failureOf(
 
 it('a controller whose children live in a Namespace that it makes passes every check, also with one that is created once', async () => {
   const Preview = defineKind({
-    ...{ group: 'test.example.com', version: 'v1', kind: 'Preview', scope: 'Cluster' },
-    ...{ spec: z.object({}), status: z.object({ seeded: z.boolean() }), conditions: [] },
+    group: 'test.example.com',
+    version: 'v1',
+    kind: 'Preview',
+    scope: 'Cluster',
+    spec: z.object({}),
+    status: z.object({ seeded: z.boolean() }),
+    conditions: [],
   });
   const preview = Preview.controller('preview', {
     owns: [Namespace, ConfigMap, Job],
@@ -246,7 +256,8 @@ describe('a controller that is wrong', () => {
   ])('%s is caught, unless the controller declares it', async (_, kind, content, allows, refusal) => {
     const allowing = (allowed: Allows) =>
       Note.controller('note', {
-        ...{ owns: [kind], allows: allowed },
+        owns: [kind],
+        allows: allowed,
         async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
           await apply(kind, { metadata: { name }, ...content });
           return { status: {}, conditions: written };

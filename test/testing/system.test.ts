@@ -22,7 +22,9 @@ const Note = defineKind({
   conditions: [],
 });
 const aNote = (text: string) => ({
-  ...{ apiVersion: Note.apiVersion, kind: 'Note', metadata: { name: 'one', namespace: 'default' } },
+  apiVersion: Note.apiVersion,
+  kind: 'Note',
+  metadata: { name: 'one', namespace: 'default' },
   spec: { text },
 });
 const one = { namespace: 'default', name: 'one' };
@@ -38,8 +40,13 @@ const note = Note.controller('note', {
 });
 
 const Team = defineKind({
-  ...{ group: 'notes.example.com', version: 'v1', kind: 'Team', scope: 'Cluster', conditions: [] },
-  ...{ spec: z.object({ namespaces: z.array(z.string()) }), status: z.object({}) },
+  group: 'notes.example.com',
+  version: 'v1',
+  kind: 'Team',
+  scope: 'Cluster',
+  conditions: [],
+  spec: z.object({ namespaces: z.array(z.string()) }),
+  status: z.object({}),
 });
 /** Owns Namespaces, and a ConfigMap in each. */
 const team = Team.controller('team', {
@@ -57,7 +64,9 @@ const team = Team.controller('team', {
   },
 });
 const aTeam = {
-  ...{ apiVersion: Team.apiVersion, kind: 'Team', metadata: { name: 'one' } },
+  apiVersion: Team.apiVersion,
+  kind: 'Team',
+  metadata: { name: 'one' },
   spec: { namespaces: ['slow', 'other'] },
 };
 
@@ -67,7 +76,9 @@ it('minutes of a tank that fills take no time, and it holds its level at the end
   onTestFinished(async () => await plant.close());
   await using system = await startSystem({ controllers: [waterTank], environment: { PLANT_URL: plant.url } });
   await system.cluster.apply({
-    ...{ apiVersion: WaterTank.apiVersion, kind: 'WaterTank', metadata: { name: 'one', namespace: 'default' } },
+    apiVersion: WaterTank.apiVersion,
+    kind: 'WaterTank',
+    metadata: { name: 'one', namespace: 'default' },
     spec: { targetLevel: 60, capacity: 100 },
   });
   const begun = system.now().getTime();
@@ -110,7 +121,8 @@ it('K14: a child that `allows` does not permit is refused as in a cluster, unles
   const balanced = { metadata, spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } } as const;
   const exposed = (allows: Allows) =>
     Team.controller('exposed', {
-      ...{ owns: [Service], allows },
+      owns: [Service],
+      allows,
       reconcile: async (_, { apply }) => {
         await apply(Service, balanced);
         return { status: {}, conditions: {} };
@@ -142,7 +154,9 @@ it('W11: a tank at rest is polled every five minutes, and an event of its sensor
   onTestFinished(async () => await plant.close());
   await using system = await startSystem({ controllers: [waterTank], environment: { PLANT_URL: plant.url } });
   await system.cluster.apply({
-    ...{ apiVersion: WaterTank.apiVersion, kind: 'WaterTank', metadata: { name: 'one', namespace: 'default' } },
+    apiVersion: WaterTank.apiVersion,
+    kind: 'WaterTank',
+    metadata: { name: 'one', namespace: 'default' },
     spec: { targetLevel: 60, capacity: 100 },
   });
   await system.settled();
@@ -262,7 +276,7 @@ it('a child in a terminating Namespace waits for its end without an attempt for 
   const ready = async () => (await system.cluster.get(Team, { name: 'one' }))?.conditions;
   const configMap = async (namespace: string) => await system.cluster.get(ConfigMap, { ...one, namespace });
   await system.settled();
-  const held = { ...{ namespace: 'slow', name: 'held' }, finalizers: ['example.com/slow'] };
+  const held = { namespace: 'slow', name: 'held', finalizers: ['example.com/slow'] };
   await system.cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: held });
   await system.cluster.delete(Namespace, { name: 'slow' });
   await system.settled();

@@ -112,7 +112,9 @@ it('applyAll never writes a foreign object, and throws NotOwnedError after the o
 
 it('testContext leaves alone what another controller of the same kind has made for the same owner', async () => {
   const metadata = {
-    ...{ name: 'theirs', namespace: 'default', labels: { 'outrigger.dev/controller': 'widget-peers' } },
+    name: 'theirs',
+    namespace: 'default',
+    labels: { 'outrigger.dev/controller': 'widget-peers' },
     ownerReferences: [{ uid: owner.metadata.uid, controller: true }],
   };
   const context = testContext(controller, { clients, owner, objects: [named('theirs', { metadata })] });
@@ -175,8 +177,13 @@ it('testContext refuses a child without a namespace of an object with one, as th
 
 it('children of a cluster-scoped object live in the namespaces that they name', async () => {
   const Site = defineKind({
-    ...{ group: 'example.com', version: 'v1', kind: 'Site', scope: 'Cluster', conditions: [] },
-    ...{ spec: z.object({}), status: z.object({}) },
+    group: 'example.com',
+    version: 'v1',
+    kind: 'Site',
+    scope: 'Cluster',
+    conditions: [],
+    spec: z.object({}),
+    status: z.object({}),
   });
   const site = Site.controller('site', { owns: [ConfigMap], reconcile });
   const context = testContext(site, { owner: Site.object('s', {}) });

@@ -41,7 +41,8 @@ it('requeues of a key become one chain that never ends, with crashes, wrong cloc
       const { reconciles, waiting } = simulate({
         delay,
         events: at.map((one) => started + one * delay),
-        ...{ crashesUntil, until },
+        crashesUntil,
+        until,
         chance: createSeededRandom(seed).number,
       });
       expect(waiting.size, 'one message waits at the end').toBe(1);
@@ -63,7 +64,8 @@ it('a chain with a delay of a few seconds can skip a slot, but never ends', () =
       const { reconciles } = simulate({
         delay,
         events: at.map((one) => started + one * delay),
-        ...{ crashesUntil: started, until: started + 60 },
+        crashesUntil: started,
+        until: started + 60,
         chance: createSeededRandom(seed).number,
       });
       // At worst it is 2.5 s late, and then uses the slot after the next one.

@@ -50,9 +50,13 @@ async function invoke(...events: readonly object[]): Promise<readonly unknown[]>
     ['--input-type=module', '--eval', program, bundle, JSON.stringify(events)],
     {
       env: {
-        ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' },
-        ...{ AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix },
-        ...{ CLUSTERS: root.at('clusters.json'), MONITORING: 'off' },
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'x',
+        AWS_SECRET_ACCESS_KEY: 'x',
+        AWS_ENDPOINT_URL_SQS: queues.endpoint,
+        QUEUE_URL_PREFIX: queues.urlPrefix,
+        CLUSTERS: root.at('clusters.json'),
+        MONITORING: 'off',
       },
     },
   );

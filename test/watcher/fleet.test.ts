@@ -106,7 +106,12 @@ function start(
 ) {
   return startClusterWatcher(
     {
-      ...{ watchList, client, send, log, metrics: metrics.of(name), onWatching: () => undefined },
+      watchList,
+      client,
+      send,
+      log,
+      metrics: metrics.of(name),
+      onWatching: () => undefined,
       checkpoint: createWatchCheckpoint({ client, log, now: monotonicNow, wait: sleep }, { writeSeconds: 0.1 }),
       ...more,
     },
@@ -130,7 +135,10 @@ function startFleet(): { readonly fleet: Fleet; readonly page: () => Promise<str
       list: registry.list,
       find: clusters.find,
       start: (name, client) => start(name, lists.limit(client), metrics),
-      ...{ log, now: monotonicNow, wait: sleep, random: Math.random },
+      log,
+      now: monotonicNow,
+      wait: sleep,
+      random: Math.random,
     },
     { followSeconds: 0.05 },
   );
@@ -384,7 +392,9 @@ it.each([
         };
         return { health: { ...createHealth(monotonicNow), alive: () => !isFirst || lists < 2 }, stop };
       },
-      ...{ log, now: monotonicNow, wait: async () => await sleep(0.01, new AbortController().signal) },
+      log,
+      now: monotonicNow,
+      wait: async () => await sleep(0.01, new AbortController().signal),
       random: Math.random,
     },
     { followSeconds: 0.05 },

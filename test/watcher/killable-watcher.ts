@@ -63,7 +63,13 @@ export function startKillableWatcher({
   const random = () => 0.5;
   const checkpoint = createWatchCheckpoint({ client, log, now, wait: async (_, until) => await aborted(until) });
   const forwarder = createForwarder({
-    ...{ log, now, wait, random, signal, lowPriorityPerSecond: 1000, rateLimit },
+    log,
+    now,
+    wait,
+    random,
+    signal,
+    lowPriorityPerSecond: 1000,
+    rateLimit,
     send: async (queue, entries, options) => {
       if (signal.aborted) return await new Promise(() => undefined);
       return await send(queue, entries, options);

@@ -38,7 +38,9 @@ async function run(
   const watcher = await startWatcher(
     {
       watchList: { version: 1, resources: [{ ...primary, subscribers }] },
-      ...{ client, log, send },
+      client,
+      log,
+      send,
       checkpoint: createWatchCheckpoint({ client, log, now: Date.now, wait: sleep }, { writeSeconds }),
     },
     { cluster: 'c', namespaces, lowPriorityPerSecond: 100, host: '127.0.0.1', port: 0 },

@@ -27,8 +27,13 @@ describe('the watcher process', () => {
     await tank('north');
     const [created] = await until('water-tank.fifo', 'north');
     expect(created).toMatchObject({
-      ...{ controller: 'water-tank', cluster: 'test', group: 'plant.example.com', resource: 'watertanks' },
-      ...{ namespace: namespace(), name: 'north', cause: { type: 'change' } },
+      controller: 'water-tank',
+      cluster: 'test',
+      group: 'plant.example.com',
+      resource: 'watertanks',
+      namespace: namespace(),
+      name: 'north',
+      cause: { type: 'change' },
     });
     await tank('north', 2);
     expect(namesOf(await until('water-tank.fifo', 'north'))).toEqual(['north']);

@@ -34,7 +34,8 @@ it('the watcher signs its SQS calls with the credentials of the Pod Identity Age
     KUBECONFIG: kubeconfig,
     AWS_ENDPOINT_URL: sqs.url,
     QUEUE_URL_PREFIX: `${sqs.url}/123456789012/outrigger-dev-`,
-    ...{ AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
+    AWS_ACCESS_KEY_ID: '',
+    AWS_SECRET_ACCESS_KEY: '',
     AWS_CONTAINER_CREDENTIALS_FULL_URI: `${agent.url}/v1/credentials`,
     AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: tokenFile,
   });

@@ -176,8 +176,12 @@ describe('a watcher that runs', () => {
     const s3 = await startFakeS3();
     const port = await freePort();
     const fleet = start({
-      ...{ CLUSTERS: 's3://bucket/clusters.json', CLUSTER: '', PORT: String(port), AWS_ENDPOINT_URL_S3: s3.url },
-      ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
+      CLUSTERS: 's3://bucket/clusters.json',
+      CLUSTER: '',
+      PORT: String(port),
+      AWS_ENDPOINT_URL_S3: s3.url,
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
     });
     try {
       await fleet.logged('clusters table not read, retrying');

@@ -22,7 +22,11 @@ import type { StreamFault } from '../../tools/chaos/streams.ts';
 import { type KillableWatcher, startKillableWatcher } from './killable-watcher.ts';
 
 const collection = ({ group, version, plural, kind, namespaced }: Kind) => ({
-  ...{ group, version, plural, kind, namespaced },
+  group,
+  version,
+  plural,
+  kind,
+  namespaced,
 });
 const primary = collection(ConfigMap);
 const watchList: WatchList = {
@@ -100,7 +104,9 @@ export async function openWatcherFixture() {
   const putPot = async (name: string) => {
     recordChange(name);
     return await apply(ConfigMap, {
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace: 'default' },
       data: { order: `${order}` },
     });
   };
@@ -108,7 +114,8 @@ export async function openWatcherFixture() {
     const before = await ownerOf(name);
     for (const pot of new Set([before ?? owner, owner])) recordChange(pot);
     const metadata = {
-      ...{ name, namespace: 'default' },
+      name,
+      namespace: 'default',
       labels: { [controllerLabel]: 'dish' },
       annotations: { [ownerAnnotation]: `default/${owner}`, order: `${order}` },
     };

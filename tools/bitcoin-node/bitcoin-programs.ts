@@ -42,14 +42,15 @@ export async function bitcoinPrograms(): Promise<BitcoinPrograms> {
       const password = randomUUID();
       const configuration = join(nodeFolder, 'btcd.conf');
       const settings = {
-        ...{ ...testSettings, datadir: join(nodeFolder, 'data'), logdir: join(nodeFolder, 'log') },
-        ...{
-          listen: `${ip}:${nodePorts.peers}`,
-          rpclisten: `${ip}:${nodePorts.rpc}`,
-          rpcuser: rpcUser,
-          rpcpass: password,
-        },
-        ...{ rpccert: certificate, rpckey: join(nodeFolder, 'rpc.key') },
+        ...testSettings,
+        datadir: join(nodeFolder, 'data'),
+        logdir: join(nodeFolder, 'log'),
+        listen: `${ip}:${nodePorts.peers}`,
+        rpclisten: `${ip}:${nodePorts.rpc}`,
+        rpcuser: rpcUser,
+        rpcpass: password,
+        rpccert: certificate,
+        rpckey: join(nodeFolder, 'rpc.key'),
       };
       const lines = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
       await writeFile(configuration, `[Application Options]\n${lines.join('\n')}\n`, { mode: 0o600 });

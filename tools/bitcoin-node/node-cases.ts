@@ -71,7 +71,8 @@ export function bitcoinNodeCases({ start }: BitcoinFixture): void {
     expect(await one.cli('addnode', unreachable, 'add')).toEqual(ok);
     const repeated = await one.cli('addnode', unreachable, 'add');
     expect(repeated).toEqual({
-      ...{ exitCode: 23, stdout: '' },
+      exitCode: 23,
+      stdout: '',
       stderr: 'error code: -23\nerror message:\nError: Node already added\n',
     });
     expect(await list(one)).toEqual([{ addednode: unreachable, connected: false, addresses: [] }]);

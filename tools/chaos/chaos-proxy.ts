@@ -101,7 +101,11 @@ export async function startChaosProxy({
   const forwardRequest = ({ method, url: path, headers, body }: ProxiedRequest): http.ClientRequest => {
     const { 'transfer-encoding': _, expect: __, ...rest } = headers;
     const original = (secure ? https : http).request({
-      ...{ agent, hostname: target.hostname, port: target.port, method, path },
+      agent,
+      hostname: target.hostname,
+      port: target.port,
+      method,
+      path,
       headers: { ...rest, host: target.host, 'content-length': String(Buffer.byteLength(body)) },
     });
     original.end(body);

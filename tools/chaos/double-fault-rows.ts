@@ -31,7 +31,9 @@ export const doubleFaultRows: readonly Row[] = [
 
 const html = '<html><body>Bad gateway</body></html>';
 const otherObject = {
-  ...{ apiVersion: 'kitchen.example.com/v1', kind: 'Ingredient', spec: { item: 'rice', amount: 1, unit: 'g' } },
+  apiVersion: 'kitchen.example.com/v1',
+  kind: 'Ingredient',
+  spec: { item: 'rice', amount: 1, unit: 'g' },
   metadata: { name: 'another', namespace: 'default', uid: 'another', resourceVersion: '1', generation: 1 },
 };
 const foreignResponses: readonly Fault[] = [

@@ -34,11 +34,9 @@ export function createPlainApi({ url, ca, token }: PlainServer): PlainApi {
     : new http.Agent({ keepAlive: true });
   const open = (method: string, path: string, headers: http.OutgoingHttpHeaders, signal?: AbortSignal) =>
     (secure ? https : http).request(new URL(path, base), {
-      ...{
-        agent,
-        method,
-        headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
-      },
+      agent,
+      method,
+      headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
       ...(signal === undefined ? {} : { signal }),
     });
   const call: PlainApi['call'] = (method, path, body, headers = {}) =>

@@ -127,7 +127,11 @@ export async function startSystem(
   let retriesCrashed = false;
   const lambda = startLambda(
     {
-      ...{ stack, queues, client, queueEndpoint: sqs.url, taskRoot: root },
+      stack,
+      queues,
+      client,
+      queueEndpoint: sqs.url,
+      taskRoot: root,
       onEvent: (event) => {
         const line = event.type === 'line' ? event.text : `${event.function}: ${event.error.message}`;
         onLine(line);
@@ -161,16 +165,14 @@ export async function startSystem(
 
   const resources = cleanup.move();
   return {
-    ...{
-      api,
-      sqs,
-      calls,
-      pantry: slowPantry,
-      watchers,
-      watchersReady,
-      functions: lambda.functions,
-      token: createTokenFile(folder, tokens),
-    },
+    api,
+    sqs,
+    calls,
+    pantry: slowPantry,
+    watchers,
+    watchersReady,
+    functions: lambda.functions,
+    token: createTokenFile(folder, tokens),
     failures: () => [...failures],
     retryCrashedAtOnce: (on) => {
       retriesCrashed = on;

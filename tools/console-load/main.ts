@@ -74,8 +74,14 @@ try {
   process.stdout.write(
     `${JSON.stringify(
       {
-        ...{ objects, seconds, frames, heapMb: { before, after }, problems },
-        ...{ without, withPage, addedPercent: round(withPage.devPercent - without.devPercent) },
+        objects,
+        seconds,
+        frames,
+        heapMb: { before, after },
+        problems,
+        without,
+        withPage,
+        addedPercent: round(withPage.devPercent - without.devPercent),
       },
       null,
       2,
@@ -94,8 +100,10 @@ async function createAll(client: KubeClient): Promise<void> {
       method: 'POST',
       path: collectionPath(Ingredient, 'default'),
       body: {
-        ...{ apiVersion: Ingredient.apiVersion, kind: Ingredient.kind },
-        ...{ metadata: { name: nameOf(index) }, spec: { item: 'salt', amount: 1, unit: 'tsp' } },
+        apiVersion: Ingredient.apiVersion,
+        kind: Ingredient.kind,
+        metadata: { name: nameOf(index) },
+        spec: { item: 'salt', amount: 1, unit: 'tsp' },
       },
       timeoutSeconds: 60,
     });

@@ -67,15 +67,20 @@ const { page } = await openPage(browser, system.url);
 const operator = (await openPage(browser, system.url)).page;
 const ingredient = async (name: string, item: string) =>
   await cluster.client.request({
-    ...{ method: 'POST', path: collectionPath(Ingredient, 'default'), timeoutSeconds: 60 },
+    method: 'POST',
+    path: collectionPath(Ingredient, 'default'),
+    timeoutSeconds: 60,
     body: {
-      ...{ apiVersion: Ingredient.apiVersion, kind: Ingredient.kind, metadata: { name } },
+      apiVersion: Ingredient.apiVersion,
+      kind: Ingredient.kind,
+      metadata: { name },
       spec: { item, amount: 1, unit: 'piece' },
     },
   });
 const edit = async (manager: string) =>
   await cluster.client.request({
-    ...{ method: 'PATCH', contentType: 'application/merge-patch+json' },
+    method: 'PATCH',
+    contentType: 'application/merge-patch+json',
     path: `${objectPath(WaterTank, { namespace: 'default', name: 'north' })}?fieldManager=${manager}`,
     body: { spec: { targetLevel: 20 + (Math.floor(performance.now()) % 10) } },
   });

@@ -17,7 +17,9 @@ export async function writeKubeconfig(
 ): Promise<void> {
   const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   const config = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'test' },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'test',
     clusters: [{ name: 'test', cluster: { server, ...authority } }],
     users: [{ name: user, user: token === undefined ? {} : { token } }],
     contexts: [{ name: 'test', context: { cluster: 'test', user, namespace: 'default' } }],

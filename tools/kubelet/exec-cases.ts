@@ -33,7 +33,8 @@ export function execSessionCases({ server, script, runPod }: ExecFixture): void 
     const { status: result, stderr } = await exec(['fail', '23']);
     expect(stderr).toBe('failed\n');
     expect(result).toMatchObject({
-      ...{ status: 'Failure', reason: 'NonZeroExitCode' },
+      status: 'Failure',
+      reason: 'NonZeroExitCode',
       details: { causes: [{ reason: 'ExitCode', message: '23' }] },
     });
   });
@@ -44,7 +45,11 @@ export function execSessionCases({ server, script, runPod }: ExecFixture): void 
     const [, , , , namespace, , pod] = path.split('/');
     const { status } = (await createWire(server).get(path)).body;
     expect(script.requests().at(-1)).toMatchObject({
-      ...{ namespace, pod, container: 'second', command: ['echo'], image: 'second:1' },
+      namespace,
+      pod,
+      container: 'second',
+      command: ['echo'],
+      image: 'second:1',
       ip: typeof status === 'object' ? status.podIP : '',
     });
   });

@@ -152,10 +152,7 @@ async function bind(client: KubeClient, key: ObjectKey, nodeName: string, signal
 
 /** Deletes a pod whose containers have ended, as a kubelet does after the grace period. */
 async function deletePod(client: KubeClient, { metadata }: Pod, signal: AbortSignal): Promise<void> {
-  const body = {
-    ...{ apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 },
-    preconditions: { uid: metadata.uid },
-  };
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } };
   try {
     await client.request({ method: 'DELETE', path: objectPath(pods.resource, metadata), body, signal });
   } catch (error) {

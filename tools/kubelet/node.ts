@@ -51,11 +51,16 @@ export async function registerNode(
         status: {
           addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
           daemonEndpoints: { kubeletEndpoint: { Port: port } },
-          ...{ capacity, allocatable: capacity },
+          capacity,
+          allocatable: capacity,
           conditions: [
             {
-              ...{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'test kubelet' },
-              ...{ lastHeartbeatTime: time().replace(/\.\d+/, ''), lastTransitionTime: readySince },
+              type: 'Ready',
+              status: 'True',
+              reason: 'KubeletReady',
+              message: 'test kubelet',
+              lastHeartbeatTime: time().replace(/\.\d+/, ''),
+              lastTransitionTime: readySince,
             },
           ],
           // With this feature kube-apiserver forwards kubectl's WebSockets unchanged, instead of converting them to SPDY.

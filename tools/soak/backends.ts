@@ -14,14 +14,19 @@ export async function createBackends(api: PlainApi): Promise<void> {
     const labels = { app: name };
     const container = { name: 'memcached', image: 'memcached:1.6', ports: [{ containerPort: backendPort }] };
     await post(collectionOf('apps/v1', 'deployments'), {
-      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name },
       spec: {
-        ...{ replicas: 2, selector: { matchLabels: labels } },
+        replicas: 2,
+        selector: { matchLabels: labels },
         template: { metadata: { labels }, spec: { containers: [container] } },
       },
     });
     await post(collectionOf('v1', 'services'), {
-      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name } },
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name },
       spec: { selector: labels, ports: [{ port: backendPort, targetPort: backendPort }] },
     });
   }

@@ -32,8 +32,11 @@ export function heapRows(samples: readonly HeapSample[]): readonly HeapRow[] {
     const third = Math.max(1, Math.floor(ofProcess.length / 3));
     const heaps = ofProcess.map(({ heap }) => heap);
     return {
-      ...{ part, samples: ofProcess.length, processes: byProcess.length },
-      ...{ first: median(heaps.slice(0, third)), last: median(heaps.slice(-third)) },
+      part,
+      samples: ofProcess.length,
+      processes: byProcess.length,
+      first: median(heaps.slice(0, third)),
+      last: median(heaps.slice(-third)),
       maxRss: Math.max(...ofPart.map(({ rss }) => rss)),
     };
   });

@@ -37,7 +37,9 @@ await controlPlaneBinaries();
 const options = { seed, minutes, objects, pauseMilliseconds: Number(values.pause) };
 const outcome = await soak({
   ...options,
-  ...{ signal: interrupted.signal, onProgress: log, ...(values.verbose ? { onLine: log } : {}) },
+  signal: interrupted.signal,
+  onProgress: log,
+  ...(values.verbose ? { onLine: log } : {}),
 }).catch((error: unknown) => {
   log(interrupted.signal.aborted ? 'interrupted; the system was stopped' : String(error));
   return undefined;

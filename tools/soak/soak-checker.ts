@@ -54,7 +54,9 @@ export function createSoakChecker({ system, api, sqs, lastWrites, onProgress, si
   const knownHolders = new Set<string>();
   let overlaps = 0;
   const simulators = {
-    ...{ tanks: plant.tanks, holding: pantry.holding, stock: pantry.stock },
+    tanks: plant.tanks,
+    holding: pantry.holding,
+    stock: pantry.stock,
     added: (pod: string) => bitcoin.added({ namespace, name: pod }),
   };
 

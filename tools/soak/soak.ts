@@ -125,19 +125,15 @@ export async function soak(options: SoakOptions): Promise<SoakOutcome> {
   const { violations: undetected, seconds: disturbed } =
     lost.length > 0 ? { violations: [], seconds: 0 } : await measure('convergence after the disturbance');
   return {
-    ...{
-      edits: users.counts(),
-      faultCounts,
-      reconciles,
-      lost: [...lost, ...undetected],
-      unexpectedResponses: users.unexpectedResponses(),
-      heaps,
-    },
-    ...{
-      overlapCount: checker.overlapCount(),
-      deadLetters: await checker.deadLetters(),
-      seconds: { initial, converge, disturbed },
-    },
+    edits: users.counts(),
+    faultCounts,
+    reconciles,
+    lost: [...lost, ...undetected],
+    unexpectedResponses: users.unexpectedResponses(),
+    heaps,
+    overlapCount: checker.overlapCount(),
+    deadLetters: await checker.deadLetters(),
+    seconds: { initial, converge, disturbed },
     timers: {
       waiting: await checker.countTimers(minutes >= longMinutes ? 2 * tanks.length : Number.POSITIVE_INFINITY),
       tanks: tanks.length,

@@ -35,7 +35,9 @@ const portion = (random: SeededRandom) => ({
 const subjects: readonly Subject[] = [
   subject('plant.example.com/v1', 'WaterTank', 'watertanks', 120, (random) => ({
     // Close to the initial level, because the simulated level changes slowly.
-    ...{ targetLevel: 4 + random.below(9), capacity: 100, tolerance: 3 },
+    targetLevel: 4 + random.below(9),
+    capacity: 100,
+    tolerance: 3,
   })),
   subject('kitchen.example.com/v1', 'Ingredient', 'ingredients', 300, portion),
   subject('kitchen.example.com/v1', 'Dinner', 'dinners', 130, (random) => ({
@@ -44,7 +46,8 @@ const subjects: readonly Subject[] = [
       .map((name) => ({ name, ...portion(random) })),
   })),
   subject('library.example.com/v1', 'Book', 'books', 347, (random) => ({
-    ...{ title: random.pick(titles), author: `Dickens ${random.below(1000)}` },
+    title: random.pick(titles),
+    author: `Dickens ${random.below(1000)}`,
   })),
   subject('samples.example.com/v1', 'Foo', 'foos', 80, (random, name) => ({
     deploymentName: `${name}-${random.number() < 0.8 ? 'a' : 'b'}`,
@@ -72,7 +75,8 @@ export function subjectOf(kind: string): Subject {
 export function namesOf(objects: number): readonly { readonly name: string; readonly subject: Subject }[] {
   return subjects.flatMap((one) =>
     Array.from({ length: Math.max(1, Math.round((objects * one.share) / 1000)) }, (_, index) => ({
-      ...{ name: `${one.kind.toLowerCase()}-${index}`, subject: one },
+      name: `${one.kind.toLowerCase()}-${index}`,
+      subject: one,
     })),
   );
 }

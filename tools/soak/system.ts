@@ -87,7 +87,9 @@ export async function startSystem({ signal, onLine, onError }: SystemOptions): P
   cleanup.defer(() => ended.abort());
   wakeByPlant(
     {
-      ...{ simulators, sqs: client, queues: Object.fromEntries(named.map(({ name, url }) => [name, url])) },
+      simulators,
+      sqs: client,
+      queues: Object.fromEntries(named.map(({ name, url }) => [name, url])),
       view: createObjectCache(admin, [WaterTank], { signal: ended.signal }),
     },
     registry,
@@ -96,7 +98,11 @@ export async function startSystem({ signal, onLine, onError }: SystemOptions): P
 
   const lambda = startLambda(
     {
-      ...{ stack, queues, client, queueEndpoint: sqs.url, taskRoot: root },
+      stack,
+      queues,
+      client,
+      queueEndpoint: sqs.url,
+      taskRoot: root,
       onEvent: (event) => {
         if (event.type === 'line') onLine(event.pid, event.text);
         else onError(`${event.function}: ${event.error.message}`);
@@ -110,7 +116,9 @@ export async function startSystem({ signal, onLine, onError }: SystemOptions): P
   const startWatcher = () =>
     startWatchers(
       {
-        ...{ file: path.join(root, 'dist/watcher/index.mjs'), environment, nodeArguments: probeArguments },
+        file: path.join(root, 'dist/watcher/index.mjs'),
+        environment,
+        nodeArguments: probeArguments,
         onEvent: (event) => {
           if (event.type === 'line') onLine(event.pid, event.text);
         },
@@ -123,7 +131,11 @@ export async function startSystem({ signal, onLine, onError }: SystemOptions): P
 
   const resources = cleanup.move();
   return {
-    ...{ api, sqs, direct, simulators, slowPantry },
+    api,
+    sqs,
+    direct,
+    simulators,
+    slowPantry,
     queues: named,
     killable: {
       watchers: () => killableWatcher.pids(),

@@ -248,7 +248,10 @@ async function serverOf(project: Project): Promise<string> {
 async function kubeconfig({ folder }: Project, server: string): Promise<string> {
   const file = path.join(folder, 'cluster.json');
   const text = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'shop', users: [{ name: 'shop', user: {} }] },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'shop',
+    users: [{ name: 'shop', user: {} }],
     contexts: [{ name: 'shop', context: { cluster: 'shop', user: 'shop' } }],
     clusters: [{ name: 'shop', cluster: { server } }],
   };

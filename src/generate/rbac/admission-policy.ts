@@ -58,7 +58,9 @@ export function policyAndBinding(
         failurePolicy: 'Fail',
         matchConstraints: {
           // The API server's defaults: a tool that compares the files with the cluster would see a difference for ever.
-          ...{ matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} },
+          matchPolicy: 'Equivalent',
+          namespaceSelector: {},
+          objectSelector: {},
           resourceRules: target.map((rule) => ({ ...rule, scope: '*' })),
         },
         matchConditions,

@@ -48,8 +48,12 @@ beforeAll(async () => {
   const table = { lab, held: { ...lab, paused: true }, gone: { ...lab, decommissioning: true }, broken: {} };
   await folder.write('clusters.json', JSON.stringify(table));
   environment = {
-    ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
-    ...{ AWS_ENDPOINT_URL: services.url, AWS_ENDPOINT_URL_SQS: queues.endpoint, AWS_ENDPOINT_URL_STS: sts.url },
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_ENDPOINT_URL: services.url,
+    AWS_ENDPOINT_URL_SQS: queues.endpoint,
+    AWS_ENDPOINT_URL_STS: sts.url,
   };
 });
 afterAll(async () => await parts.disposeAsync());

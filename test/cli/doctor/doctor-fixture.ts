@@ -135,8 +135,11 @@ export async function setWatchers(...scopes: readonly CheckpointScope[]): Promis
 /** Runs a command on the stage. */
 export async function onStage(command: Command, ...argv: readonly string[]) {
   const env = {
-    ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
-    ...{ AWS_ENDPOINT_URL_SQS: queues().endpoint, AWS_ENDPOINT_URL_IAM: there.iam?.url ?? '' },
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: 'us-east-1',
+    AWS_ENDPOINT_URL_SQS: queues().endpoint,
+    AWS_ENDPOINT_URL_IAM: there.iam?.url ?? '',
     AWS_ENDPOINT_URL: there.services?.url ?? '',
   };
   return await runHere(command, ['--stage', 'dev', ...argv], env);

@@ -90,7 +90,8 @@ describe('doctor', () => {
     account.subscriptions = subscriptions;
     const { all, status } = await findings();
     expect(all.find(({ about }) => about === 'alarms')).toEqual({
-      ...{ about: 'alarms', state: 'warning' },
+      about: 'alarms',
+      state: 'warning',
       message: expect.stringMatching(message),
       fix: expect.stringContaining(fix),
     });
@@ -121,7 +122,9 @@ describe('doctor', () => {
     const message = `role ${arn} was made again: it is AROASECOND000000, and the entry of cluster berlin names AROAFIRST0000000`;
     expect(await withWatcher({ arn, id: 'AROAFIRST0000000' })).toEqual([
       {
-        ...{ state: 'wrong', about: 'sender check', message: `${message}; its messages are refused` },
+        state: 'wrong',
+        about: 'sender check',
+        message: `${message}; its messages are refused`,
         fix: `outrigger clusters set-watcher berlin --watcher-role ${arn} --stage dev; then outrigger dlq redrive --stage dev`,
       },
     ]);
@@ -169,7 +172,9 @@ describe('doctor', () => {
       { state: 'wrong', about: 'function dinner', message: 'its last update failed: no subnet', fix },
       { state: 'wrong', about: 'function foo', message: 'it does not exist', fix },
       {
-        ...{ state: 'wrong', about: 'function timers', fix: loop },
+        state: 'wrong',
+        about: 'function timers',
+        fix: loop,
         message: 'Lambda ends its requeues after 16 rounds (recursive loop detection)',
       },
       { state: 'wrong', about: 'function resync', message: 'it is Failed: no subnet', fix },
@@ -190,7 +195,9 @@ describe('doctor', () => {
     const { bad } = await findings();
     expect(bad).toMatchObject([
       {
-        ...{ state: 'wrong', about: 'function dinner', message: expect.stringContaining('crashing') },
+        state: 'wrong',
+        about: 'function dinner',
+        message: expect.stringContaining('crashing'),
         fix: expect.stringMatching(/^outrigger logs --stage dev and outrigger explain --stage dev have the lines/),
       },
       { state: 'warning', about: 'runs', message: expect.stringContaining('with LOG_LEVEL=WARN') },

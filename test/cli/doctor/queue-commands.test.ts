@@ -28,7 +28,9 @@ it('createQueueCommand creates a queue in the deployment’s region, with its na
   });
   expect(JSON.parse(Policy).Statement).toEqual([
     {
-      ...{ Effect: 'Deny', Principal: '*', Action: 'sqs:*' },
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 'sqs:*',
       Resource: '*',
       Condition: { Bool: { 'aws:SecureTransport': 'false' } },
     },

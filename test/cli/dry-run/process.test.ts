@@ -74,7 +74,9 @@ const client: KubeClient = {
 function start(): DryRunProcess {
   const environment = controllerSettings([], {});
   const process = createDryRunProcess({
-    ...{ root: root.path, project: 'outrigger', onLine: () => undefined },
+    root: root.path,
+    project: 'outrigger',
+    onLine: () => undefined,
     environment: { ...environment, TARGET: target },
   });
   parts.defer(() => process.end());
@@ -86,7 +88,12 @@ async function run(process: DryRunProcess, name: string, seconds = 20) {
   if (controller === undefined) throw new Error(`no controller ${name}`);
   const { group, plural: resource } = controller.declaration.resource;
   const message: Message = {
-    ...{ controller: name, cluster: 'local', group, resource, namespace: 'default', name: 'one' },
+    controller: name,
+    cluster: 'local',
+    group,
+    resource,
+    namespace: 'default',
+    name: 'one',
     cause: { type: 'command', observedAt: 0, id: 'x' },
   };
   const secrets = { read: async () => '', forget: () => undefined };

@@ -154,7 +154,9 @@ describe('status', () => {
     expect(row).toMatch(/^local +tenant-network +1 +- +0 +0 +0 +- +-$/);
     const matchLabels = { tenant: 'true' };
     const noted = Namespace.controller('noted', {
-      ...{ evidence: 'annotation', selector: { matchLabels }, reconcile: async () => ({}) },
+      evidence: 'annotation',
+      selector: { matchLabels },
+      reconcile: async () => ({}),
     });
     // Its annotation is written after a success only: one that fails for long is not overdue.
     const evident = await readClusterStatus(client, [noted], { ...options, nowMs: Date.now() + 3_600_000 });
@@ -195,7 +197,9 @@ describe('status', () => {
     const client = system.client();
     const { findings } = await checkCluster('local', client, [waterTank], { project: 'outrigger', signal });
     expect(findings).toContainEqual({
-      ...{ state: 'wrong', about: 'cluster local', fix: expect.stringContaining('kubectl describe') },
+      state: 'wrong',
+      about: 'cluster local',
+      fix: expect.stringContaining('kubectl describe'),
       message: expect.stringMatching(/^water-tank: 1 object fails: default\/north .*no pump$/),
     });
     await setReady('north');
@@ -236,8 +240,8 @@ describe('status', () => {
     const team = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'green', labels: { tenant: 'true' } } };
     const { metadata } = await applyObject(system.client(), Namespace, team, { fieldManager: 'user' });
     const { resourceVersion = '' } = metadata;
-    const foreign = { ...{ apiVersion: 'v1', kind: 'Namespace' }, key: { name: 'green' }, resourceVersion };
-    const condition = { ...{ type: 'team.example.com/Owned', status: 'False', reason: 'PolicyDenied' }, message: '' };
+    const foreign = { apiVersion: 'v1', kind: 'Namespace', key: { name: 'green' }, resourceVersion };
+    const condition = { type: 'team.example.com/Owned', status: 'False', reason: 'PolicyDenied', message: '' };
     const conditions = [{ ...condition, lastTransitionTime: '2026-11-21T10:00:00Z' }];
     await applyStatus(system.client(), Namespace, foreign, { conditions }, { fieldManager: 'outrigger-owned' });
     const { controllers } = await readClusterStatus(system.client(), [owned], { ...options, nowMs: Date.now() });
@@ -338,7 +342,9 @@ describe('status of what cannot be read', () => {
     onTestFinished(async () => await system.folder.write(table, before));
     const dark = { server: 'http://127.0.0.1:9', access: { type: 'none' } };
     const more = {
-      ...{ dark, 'prod eu': dark, odd: { access: { type: 'token' } } },
+      dark,
+      'prod eu': dark,
+      odd: { access: { type: 'token' } },
       gone: { ...dark, decommissioning: true },
       idle: { ...dark, paused: true },
       leaving: { ...dark, movingTo: { stage: 'canary', since: '2026-01-01T00:00:00Z' } },

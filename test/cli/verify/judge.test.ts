@@ -9,14 +9,23 @@ import { waterTank } from '../../../src/controllers/water-tank.ts';
 
 const route = { from: 'cafe', last: 'cafe' };
 const answer = (left: number, more: Partial<Answer> = {}): Answer => ({
-  ...{ service: 'cafe', id: 'one', from: 'cafe', left, tookMs: 5_100, receiveCount: 1, memoryMegabytes: 90 },
+  service: 'cafe',
+  id: 'one',
+  from: 'cafe',
+  left,
+  tookMs: 5_100,
+  receiveCount: 1,
+  memoryMegabytes: 90,
   ...more,
 });
 
 function judged(answers: readonly Answer[], notSent: ReadonlyMap<string, string> = new Map()) {
   return judge([route], {
     find: (from, left) => answers.find((one) => one.from === from && one.left === left),
-    ...{ notSent, seconds: 90, at: ' --stage prod', deploy: 'npx osls deploy --stage prod' },
+    notSent,
+    seconds: 90,
+    at: ' --stage prod',
+    deploy: 'npx osls deploy --stage prod',
     roles: new Map([
       ['cafe', 'AROACAFE'],
       ['timers', 'AROATIMERS'],
@@ -43,7 +52,9 @@ it('a message that was received twice is a warning', () => {
 it('what cannot be sent, a table that cannot be read, and a kind that may not be listed, have their remedies', () => {
   expect(judged([], new Map([['cafe', 'AccessDenied']]))).toEqual([
     {
-      ...{ state: 'wrong', about: 'function cafe', message: 'nothing can be sent to it: AccessDenied' },
+      state: 'wrong',
+      about: 'function cafe',
+      message: 'nothing can be sent to it: AccessDenied',
       fix: 'npx osls deploy --stage prod; you need sqs:SendMessage',
     },
   ]);
@@ -73,11 +84,12 @@ it('the latency of a stage is from warm answers: the median of queue to function
   ];
   const judgement = { notSent: new Map(), seconds: 90, at: '', deploy: '', roles: undefined };
   const find = (from: string, left: number) =>
-    answer(left, { ...{ from, clusters }, ...(left === 0 ? { tookMs: took[from as keyof typeof took] } : {}) });
+    answer(left, { from, clusters, ...(left === 0 ? { tookMs: took[from as keyof typeof took] } : {}) });
   const about = (found: ReturnType<typeof judge>) => found.filter((one) => one.about === 'latency');
   expect(about(judge(routes, { ...judgement, find }))).toMatchObject([
     {
-      ...{ state: 'ok', about: 'latency' },
+      state: 'ok',
+      about: 'latency',
       message:
         'about 55 ms from a change to its status: 31 ms from queue to function (at most 700 ms), and two requests of 12 ms',
     },

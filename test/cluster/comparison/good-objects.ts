@@ -141,7 +141,10 @@ export const goodObjects: readonly GoodObject[] = [
   kind('v1', 'Secret', { stringData: { username: 'a' }, type: 'kubernetes.io/basic-auth' }),
   kind('v1', 'Event', {
     involvedObject: { kind: 'ConfigMap', name: 'a', namespace: 'compare-event' },
-    ...{ reason: 'R', message: 'm', type: 'Normal', source: { component: 'c' } },
+    reason: 'R',
+    message: 'm',
+    type: 'Normal',
+    source: { component: 'c' },
   }),
   kind('v1', 'LimitRange', {
     spec: {
@@ -169,8 +172,11 @@ export const goodObjects: readonly GoodObject[] = [
     'PersistentVolume',
     {
       spec: {
-        ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], storageClassName: 'x' },
-        ...{ persistentVolumeReclaimPolicy: 'Retain', csi: { driver: 'd.example', volumeHandle: 'h' } },
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'x',
+        persistentVolumeReclaimPolicy: 'Retain',
+        csi: { driver: 'd.example', volumeHandle: 'h' },
         nodeAffinity: {
           required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'Exists' }] }] },
         },
@@ -195,7 +201,9 @@ export const goodObjects: readonly GoodObject[] = [
   }),
   kind('v1', 'Service', {
     spec: {
-      ...{ type: 'LoadBalancer', ports: [{ port: 80 }], externalTrafficPolicy: 'Local' },
+      type: 'LoadBalancer',
+      ports: [{ port: 80 }],
+      externalTrafficPolicy: 'Local',
       loadBalancerSourceRanges: ['10.0.0.0/8'],
     },
   }),
@@ -205,7 +213,12 @@ export const goodObjects: readonly GoodObject[] = [
   kind('apps/v1', 'DaemonSet', { spec: { selector, template, updateStrategy: { type: 'RollingUpdate' } } }),
   kind('apps/v1', 'Deployment', {
     spec: {
-      ...{ replicas: 2, selector, template, minReadySeconds: 1, revisionHistoryLimit: 2, progressDeadlineSeconds: 60 },
+      replicas: 2,
+      selector,
+      template,
+      minReadySeconds: 1,
+      revisionHistoryLimit: 2,
+      progressDeadlineSeconds: 60,
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: '25%' } },
     },
   }),
@@ -213,7 +226,11 @@ export const goodObjects: readonly GoodObject[] = [
   kind('apps/v1', 'ReplicaSet', { spec: { replicas: 2, selector, template } }),
   kind('apps/v1', 'StatefulSet', {
     spec: {
-      ...{ replicas: 2, serviceName: 's', selector, template, podManagementPolicy: 'Parallel' },
+      replicas: 2,
+      serviceName: 's',
+      selector,
+      template,
+      podManagementPolicy: 'Parallel',
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } },
       volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claimSpec }],
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' },
@@ -222,7 +239,8 @@ export const goodObjects: readonly GoodObject[] = [
   kind('autoscaling/v2', 'HorizontalPodAutoscaler', {
     spec: {
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' },
-      ...{ minReplicas: 1, maxReplicas: 3 },
+      minReplicas: 1,
+      maxReplicas: 3,
       metrics: [
         { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
         { type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '1' } } },
@@ -230,14 +248,16 @@ export const goodObjects: readonly GoodObject[] = [
           type: 'Object',
           object: {
             describedObject: { apiVersion: 'v1', kind: 'Service', name: 's' },
-            ...{ metric: { name: 'm' }, target: { type: 'Value', value: '10' } },
+            metric: { name: 'm' },
+            target: { type: 'Value', value: '10' },
           },
         },
         { type: 'External', external: { metric: { name: 'e' }, target: { type: 'AverageValue', averageValue: '1' } } },
       ],
       behavior: {
         scaleDown: {
-          ...{ stabilizationWindowSeconds: 60, selectPolicy: 'Max' },
+          stabilizationWindowSeconds: 60,
+          selectPolicy: 'Max',
           policies: [{ type: 'Pods', value: 1, periodSeconds: 60 }],
         },
       },
@@ -245,8 +265,12 @@ export const goodObjects: readonly GoodObject[] = [
   }),
   kind('batch/v1', 'CronJob', {
     spec: {
-      ...{ schedule: '*/5 * * * *', timeZone: 'Etc/UTC', concurrencyPolicy: 'Forbid', startingDeadlineSeconds: 60 },
-      ...{ successfulJobsHistoryLimit: 1, jobTemplate: { spec: { template: jobTemplate, backoffLimit: 1 } } },
+      schedule: '*/5 * * * *',
+      timeZone: 'Etc/UTC',
+      concurrencyPolicy: 'Forbid',
+      startingDeadlineSeconds: 60,
+      successfulJobsHistoryLimit: 1,
+      jobTemplate: { spec: { template: jobTemplate, backoffLimit: 1 } },
     },
   }),
   kind('batch/v1', 'Job', { spec: jobSpec }),
@@ -327,20 +351,22 @@ export const goodObjects: readonly GoodObject[] = [
     cluster,
   ),
   kind('rbac.authorization.k8s.io/v1', 'RoleBinding', {
-    ...{ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' }, subjects },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+    subjects,
   }),
   kind(
     'rbac.authorization.k8s.io/v1',
     'ClusterRoleBinding',
-    {
-      ...{ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' }, subjects },
-    },
+    { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' }, subjects },
     cluster,
   ),
   kind('coordination.k8s.io/v1', 'Lease', {
     spec: {
-      ...{ holderIdentity: 'h', leaseDurationSeconds: 15, leaseTransitions: 1 },
-      ...{ acquireTime: '2026-01-01T00:00:00.000000Z', renewTime: '2026-01-01T00:00:01.000000Z' },
+      holderIdentity: 'h',
+      leaseDurationSeconds: 15,
+      leaseTransitions: 1,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:01.000000Z',
     },
   }),
   kind('discovery.k8s.io/v1', 'EndpointSlice', {
@@ -358,7 +384,10 @@ export const goodObjects: readonly GoodObject[] = [
     'storage.k8s.io/v1',
     'StorageClass',
     {
-      ...{ provisioner: 'example.com/x', parameters: { a: 'b' }, mountOptions: ['ro'], volumeBindingMode: 'Immediate' },
+      provisioner: 'example.com/x',
+      parameters: { a: 'b' },
+      mountOptions: ['ro'],
+      volumeBindingMode: 'Immediate',
       allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: ['a'] }] }],
     },
     { ...cluster, plural: 'storageclasses' },

@@ -31,6 +31,6 @@ export async function startFakeIdentity(): Promise<FakeIdentity> {
     if (id === undefined) return error(404, 'NoSuchEntity');
     end(200, `<GetRoleResult><Role><Path>/</Path><Arn>${arn}</Arn><RoleId>${id}</RoleId></Role></GetRoleResult>`);
   });
-  const fake: FakeIdentity = { ...{ url, roles: new Map(), fails: undefined }, close };
+  const fake: FakeIdentity = { url, roles: new Map(), fails: undefined, close };
   return fake;
 }

@@ -133,10 +133,8 @@ describe('loadKubeconfig', () => {
     const written = (contexts: Readonly<Record<string, readonly [url: string, token: string]>>, current: string) => {
       const all = Object.entries(contexts);
       return JSON.stringify({
-        ...{
-          'current-context': current,
-          contexts: all.map(([name]) => ({ name, context: { cluster: name, user: name } })),
-        },
+        'current-context': current,
+        contexts: all.map(([name]) => ({ name, context: { cluster: name, user: name } })),
         clusters: all.map(([name, [url]]) => ({ name, cluster: { server: url } })),
         users: all.map(([name, [, token]]) => ({ name, user: { token } })),
       });

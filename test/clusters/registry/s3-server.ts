@@ -23,10 +23,7 @@ export type FakeS3 = {
 export async function startFakeS3(): Promise<FakeS3> {
   const requests: FakeS3['requests'] = [];
   const { url, close } = await startHttpServer(async (request, response) => await answer(fake, request, response));
-  const fake: FakeS3 = {
-    ...{ url, requests, object: undefined, wasDeleted: false, fails: undefined, code: 'Fault' },
-    close,
-  };
+  const fake: FakeS3 = { url, requests, object: undefined, wasDeleted: false, fails: undefined, code: 'Fault', close };
   return fake;
 }
 

@@ -20,7 +20,10 @@ beforeEach(async () => {
 function open(credentials = async () => keys) {
   const { now, later } = movedClock('2026-06-01T00:00:00Z');
   const source = openClusterSource('s3://bucket/clusters.json', {
-    ...{ credentials, credentialsSeconds: 0.1, now, s3Endpoint: s3.url },
+    credentials,
+    credentialsSeconds: 0.1,
+    now,
+    s3Endpoint: s3.url,
     region: async () => 'eu-central-1',
   });
   const table = createClusterRegistry(source, { now, random: () => 0.5, wait: async (seconds) => later(seconds) });

@@ -52,7 +52,8 @@ export const tank = (name: string, fields: Partial<ObjectRow> = {}) =>
   rowOf(`watertanks.plant.example.com/default/${name}`, { kind: 'WaterTank', ...fields });
 
 export const notReady: Partial<ObjectRow> = {
-  ...{ state: 'Failed', text: 'BelowTarget: level 3 of 30' },
+  state: 'Failed',
+  text: 'BelowTarget: level 3 of 30',
   conditions: [
     {
       type: 'AtLevel',

@@ -162,7 +162,8 @@ describe('the page', () => {
     await verdict.getByText('behind: 0 keys; missed: not known: no resync was read yet').waitFor();
     fake.source.put(tank('north', notReady));
     fake.source.setFlow({
-      ...{ ...flow, clusters: [{ name: 'a', health: healthOf('down', 'its watchers are down') }] },
+      ...flow,
+      clusters: [{ name: 'a', health: healthOf('down', 'its watchers are down') }],
       controllers: [
         {
           ...working,
@@ -189,7 +190,11 @@ describe('the page', () => {
   it('long names that differ at their ends are told apart in each view, and no count lies over a name', async () => {
     const [one = '', two = ''] = ['one', 'two'].map((end) => `the-configuration-of-the-northern-water-works-${end}`);
     const child = (name: string) => ({
-      ...{ id: name, kind: 'ConfigMap', name, state: '', children: [] },
+      id: name,
+      kind: 'ConfigMap',
+      name,
+      state: '',
+      children: [],
       tone: 'good' as const,
     });
     const tree = { ...child(one), kind: 'WaterTank', children: [child(one), child(two)] };
@@ -267,7 +272,8 @@ describe('the page', () => {
     const condition = { reason: '', message: '', since: '2026-01-01T00:00:00Z' };
     fake.source.put(
       tank('north', {
-        ...{ state: 'Stalled', text: 'TerminalError: no pump' },
+        state: 'Stalled',
+        text: 'TerminalError: no pump',
         conditions: [{ ...condition, type: 'Stalled', status: 'True', tone: 'bad' }],
       }),
       { timeline: [{ at: 1, type: 'status', text: 'not Ready', tone: 'busy' }] },
@@ -285,23 +291,37 @@ describe('the page', () => {
     const hostile = '<img src=x onerror="document.title=1"><b style="color:red">b</b>"\'&';
     fake.source.put(
       tank(hostile, {
-        ...{ kind: hostile, namespace: hostile, text: hostile, state: 'Failed' },
+        kind: hostile,
+        namespace: hostile,
+        text: hostile,
+        state: 'Failed',
         conditions: [
           { type: hostile, status: hostile, reason: hostile, message: hostile, tone: 'bad', since: hostile },
         ],
         createdAt: hostile,
       }),
       {
-        ...{ yaml: `${hostile}: ${hostile}`, dueAt: Number.NaN },
+        yaml: `${hostile}: ${hostile}`,
+        dueAt: Number.NaN,
         tree: {
-          ...{ id: 'root', kind: hostile, name: hostile, state: hostile, tone: 'bad' },
+          id: 'root',
+          kind: hostile,
+          name: hostile,
+          state: hostile,
+          tone: 'bad',
           children: [{ id: hostile, kind: hostile, name: hostile, state: hostile, tone: 'good', children: [] }],
         },
         timeline: [
           { at: 2, type: 'status', text: hostile, changes: [{ path: hostile, before: hostile, after: hostile }] },
           {
-            ...{ at: 1, type: 'reconcile', text: hostile, controller: hostile, failed: true, durationMs: 1 },
-            ...{ messageId: hostile, attempts: 2 },
+            at: 1,
+            type: 'reconcile',
+            text: hostile,
+            controller: hostile,
+            failed: true,
+            durationMs: 1,
+            messageId: hostile,
+            attempts: 2,
           },
         ],
       },
@@ -315,7 +335,9 @@ describe('the page', () => {
       text: hostile,
     });
     fake.source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, notes: [hostile] },
+      at: 0,
+      changesPerSecond: 1,
+      notes: [hostile],
       clusters: [{ name: hostile, health: healthOf('unreachable', hostile) }],
       controllers: [{ ...failing, name: hostile, kind: hostile, health: healthOf('failing', hostile) }],
     });
@@ -482,7 +504,9 @@ describe('the page', () => {
     fake.source.put(tank(long, { ...notReady, namespace: long }));
     fake.source.addEntry({ id: tank(long).id, at: 1, type: 'reconcile', controller: long, text: long });
     fake.source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, clusters: [{ name: 'local', health: healthOf('working') }] },
+      at: 0,
+      changesPerSecond: 1,
+      clusters: [{ name: 'local', health: healthOf('working') }],
       controllers: [{ ...failing, name: long, kind: 'WaterTank', health: failed }],
     });
     const { page } = await openPage(fake.browser, fake.running.url, { width: 390 });

@@ -24,13 +24,11 @@ const flow: Flow = {
   ],
 };
 const snapshot: ConsoleEvents['snapshot'] = {
-  ...{
-    system: { mode: 'dev', name: 'local', command: 'outrigger dev' },
-    rows: [north],
-    recent: [],
-    faults: [],
-    experiments: [],
-  },
+  system: { mode: 'dev', name: 'local', command: 'outrigger dev' },
+  rows: [north],
+  recent: [],
+  faults: [],
+  experiments: [],
   series: { at: [1, 2], reconciles: [3, 4], failures: [0, 0], p50: [20, null], p99: [30, null] },
 };
 
@@ -118,8 +116,14 @@ describe('the stream', () => {
     await expect
       .poll(() => store.plots.value)
       .toEqual({
-        ...{ at: [1, 2, 5], reconciles: [3, 4, 5], failures: [0, 0, 0.5], p50: [20, null, 40], p99: [30, null, null] },
-        ...{ waiting: [null, null, 5], inFlight: [null, null, null], timers: [null, null, 7] },
+        at: [1, 2, 5],
+        reconciles: [3, 4, 5],
+        failures: [0, 0, 0.5],
+        p50: [20, null, 40],
+        p99: [30, null, null],
+        waiting: [null, null, 5],
+        inFlight: [null, null, null],
+        timers: [null, null, 7],
       });
     for (let point = 0; point < 300; point += 1) send('flow', { ...flow, at: point * 1_000 });
     await expect.poll(() => store.plots.value?.at).toEqual(Array.from({ length: 300 }, (_, point) => point));

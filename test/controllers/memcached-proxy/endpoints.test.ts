@@ -130,7 +130,9 @@ describe("a Service's port", () => {
     {
       row: 'M12b: its number leads to the resolved number although its target port has a name of its own',
       ports: [{ name: 'front', port: 1000, targetPort: 'memcached' }],
-      ...{ port: 1000, targets: [{ name: 'front', port: 11_213 }], server: 11_213 },
+      port: 1000,
+      targets: [{ name: 'front', port: 11_213 }],
+      server: 11_213,
     },
     {
       row: 'M12c: of two with one target port no server is twice',

@@ -134,7 +134,14 @@ export function localLambdaFixture() {
   }
 
   return {
-    ...{ run, until, lines, line, failure, left, send, write },
+    run,
+    until,
+    lines,
+    line,
+    failure,
+    left,
+    send,
+    write,
     /** The current state. */
     now: () => ({ client, endpoint: sqs.endpoint, root: folder.path, lambda, events }),
   };

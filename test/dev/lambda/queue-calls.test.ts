@@ -80,7 +80,9 @@ async function receiveAndDelete(
 it('httpQueueCalls receives the same message as the SDK, with string and binary attributes', async () => {
   await send();
   const without = ({ Attributes = {}, MessageAttributes = {}, MessageId, Body, MD5OfBody }: Message) => ({
-    ...{ MessageId, Body, MD5OfBody },
+    MessageId,
+    Body,
+    MD5OfBody,
     attributes: { ...Attributes, ApproximateReceiveCount: '', ApproximateFirstReceiveTimestamp: '' },
     text: MessageAttributes.text,
     bytes: { ...MessageAttributes.bytes, BinaryValue: [...(MessageAttributes.bytes?.BinaryValue ?? [])] },

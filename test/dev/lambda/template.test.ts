@@ -74,15 +74,21 @@ describe('readStack', () => {
     const stack = read({
       Dead: ofType('SQS::Queue', { QueueName: 'dead.fifo', FifoQueue: true }),
       Keys: ofType('SQS::Queue', {
-        ...{ QueueName: 'keys.fifo', FifoQueue: true, VisibilityTimeout: 180, SqsManagedSseEnabled: true },
+        QueueName: 'keys.fifo',
+        FifoQueue: true,
+        VisibilityTimeout: 180,
+        SqsManagedSseEnabled: true,
         RedrivePolicy: { deadLetterTargetArn: arnOf('Dead'), maxReceiveCount: 10 },
       }),
       Tank: ofType('Lambda::Function', {
-        ...{ FunctionName: 'tank', Handler: 'dist/tank/index.handler', Timeout: 30 },
+        FunctionName: 'tank',
+        Handler: 'dist/tank/index.handler',
+        Timeout: 30,
         Environment: { Variables: { A: 1 } },
       }),
       Mapping: ofType('Lambda::EventSourceMapping', {
-        ...{ EventSourceArn: arnOf('Keys'), FunctionName: arnOf('Tank') },
+        EventSourceArn: arnOf('Keys'),
+        FunctionName: arnOf('Tank'),
         FunctionResponseTypes: ['ReportBatchItemFailures'],
         ScalingConfig: { MaximumConcurrency: 5 },
       }),
@@ -93,13 +99,15 @@ describe('readStack', () => {
         Targets: [{ Id: 'wake', Arn: arnOf('Tank') }],
       }),
       Rule: ofType('Events::Rule', {
-        ...{ ScheduleExpression: 'rate(1 hour)', State: 'DISABLED' },
+        ScheduleExpression: 'rate(1 hour)',
+        State: 'DISABLED',
         Targets: [{ Id: 'a', Arn: arnOf('Tank') }],
       }),
     });
     const functionArn = 'arn:aws:lambda:us-east-1:000000000000:function:tank';
     expect(stack.queues[1]).toEqual({
-      ...{ name: 'keys.fifo', arn: 'arn:aws:sqs:us-east-1:000000000000:keys.fifo' },
+      name: 'keys.fifo',
+      arn: 'arn:aws:sqs:us-east-1:000000000000:keys.fifo',
       attributes: { FifoQueue: 'true', VisibilityTimeout: '180' },
       deadLetters: { arn: 'arn:aws:sqs:us-east-1:000000000000:dead.fifo', maxReceiveCount: 10 },
     });

@@ -20,7 +20,10 @@ const anywhere = async (desired: ApplyAllRequest['desired'], change: Partial<App
 const read = async (name: string) => await getObject(fixture.client, configMaps, farKey(name));
 const send = async (method: 'PATCH' | 'POST', path: string, body: object, query = {}) =>
   await fixture.client.request({
-    ...{ method, path, body, query },
+    method,
+    path,
+    body,
+    query,
     ...(method === 'PATCH' ? { contentType: 'application/merge-patch+json' } : {}),
   });
 const patchFar = async (name: string, body: object) => await send('PATCH', objectPath(configMaps, farKey(name)), body);

@@ -53,8 +53,10 @@ it('applyAll stores null in a nullable field of a custom kind, also where its de
   ]);
   // In the kind of another project null leaves the field to others: it may be one that an autoscaler sets.
   await fixture.client.request({
-    ...{ method: 'PATCH', path: objectPath(resource, { name: 'a', namespace: fixture.namespace }) },
-    ...{ contentType: 'application/merge-patch+json', body: { spec: { limit: 3 } } },
+    method: 'PATCH',
+    path: objectPath(resource, { name: 'a', namespace: fixture.namespace }),
+    contentType: 'application/merge-patch+json',
+    body: { spec: { limit: 3 } },
   });
   const { objects } = await children([{ metadata: { name: 'a' }, spec: { limit: null } }], nullable);
   expect(objects[0]?.spec).toEqual({ limit: 3 });

@@ -21,8 +21,13 @@ export function useChildren(connect: () => Connection) {
     client: KubeClient = fixture.client,
   ): Promise<ApplyAllResult> =>
     applyAll(client, {
-      ...{ owner: fixture.owner, controllerName: 'cases', desired, prune: true },
-      ...{ resource: configMaps, apiVersion: 'v1', kind: 'ConfigMap' },
+      owner: fixture.owner,
+      controllerName: 'cases',
+      desired,
+      prune: true,
+      resource: configMaps,
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
       ...change,
     });
   /** A client that first does something else before each request with this method. */

@@ -31,7 +31,9 @@ function randomPorts(): Loose {
   const names = ['w', 'x', 'y', 'z'];
   const offset = random.below(4);
   const ports = (numbers.length === 0 ? [80] : numbers).map((port, index) => ({
-    ...{ name: names[(index + offset) % 4], port, protocol: 'TCP' },
+    name: names[(index + offset) % 4],
+    port,
+    protocol: 'TCP',
     ...(random.below(3) === 0 ? { appProtocol: 'h' } : {}),
   }));
   return { spec: { selector: { app: 'a' }, ports } };

@@ -11,8 +11,12 @@ const { connect } = await useApiServer();
 const fixture = useNamespace(connect);
 const record = (change: Partial<EventRequest> = {}) =>
   recordEvent(fixture.client, {
-    ...{ object: fixture.owner, type: 'Normal', reason: 'Created', message: 'made it' },
-    ...{ reportingController: 'outrigger.dev/test', now: () => new Date('2026-01-02T03:04:05.678Z') },
+    object: fixture.owner,
+    type: 'Normal',
+    reason: 'Created',
+    message: 'made it',
+    reportingController: 'outrigger.dev/test',
+    now: () => new Date('2026-01-02T03:04:05.678Z'),
     ...change,
   });
 async function recorded(options: ListOptions = { namespace: fixture.namespace }) {
@@ -27,7 +31,11 @@ it('recordEvent creates an Event with object, controller and time, and increment
   const times = { firstTimestamp: '2026-01-02T03:04:05Z', lastTimestamp: '2026-01-02T03:04:05Z' };
   const created = {
     involvedObject: { kind: 'ConfigMap', name: 'owner', namespace, uid: fixture.owner.metadata.uid },
-    ...{ type: 'Normal', reason: 'Created', message: 'made it', count: 1, ...times },
+    type: 'Normal',
+    reason: 'Created',
+    message: 'made it',
+    count: 1,
+    ...times,
     source: { component: 'outrigger.dev/test' },
   };
   expect(await recorded()).toMatchObject([created]);

@@ -15,7 +15,11 @@ const applied = z
   .map(({ desired, live }) => ({ title: `${live.kind ?? live.apiVersion} ${live.metadata.name}`, desired, live }));
 
 const entry = (fieldsV1: object, rest: object = {}) => ({
-  ...{ manager: 'us', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
+  manager: 'us',
+  operation: 'Apply',
+  apiVersion: 'v1',
+  fieldsType: 'FieldsV1',
+  fieldsV1,
   ...rest,
 });
 const live = (fields: object, ...managedFields: object[]) =>

@@ -29,7 +29,10 @@ beforeEach(() => {
 const configMap = (metadata: object, data?: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
 const widget = (metadata: object) => ({ apiVersion: `${group}/v1`, kind: 'Widget', metadata, spec: {} });
 const patch = (type: string, path: string, body: object, query: KubeRequest['query'] = {}): KubeRequest => ({
-  ...{ method: 'PATCH', path, body, query },
+  method: 'PATCH',
+  path,
+  body,
+  query,
   contentType: type === 'apply' ? 'application/apply-patch+yaml' : 'application/merge-patch+json',
 });
 const apply = (path: string, body: object, fieldManager = 'cases') => patch('apply', path, body, { fieldManager });
@@ -45,7 +48,9 @@ const get = (path: string) => (): KubeRequest => ({
   path: path.startsWith('/') ? path : `${collection}/${path}`,
 });
 const post = (name: string, path?: string) => (): KubeRequest => ({
-  ...{ method: 'POST', path: path ?? collection, body: configMap({ name }) },
+  method: 'POST',
+  path: path ?? collection,
+  body: configMap({ name }),
 });
 const applied = (metadata: { readonly name: string; readonly [field: string]: string }, data?: object) => () =>
   apply(`${collection}/${metadata.name}`, configMap(metadata, data));

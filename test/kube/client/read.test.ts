@@ -249,7 +249,9 @@ const list = {
 const serve = async (body: Buffer, { length = body.length } = {}) =>
   await startWireServer((_, response) => {
     response.writeHead(200, {
-      ...{ 'content-type': 'application/json', 'content-encoding': 'gzip', 'content-length': length },
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'content-length': length,
     });
     response.write(body, () => {
       if (length > body.length) response.destroy();

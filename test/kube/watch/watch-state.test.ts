@@ -22,16 +22,31 @@ const received = (version: string): WatchOutcome => ({ type: 'received', version
 const [ended, restored, stalled] = [{ type: 'ended' }, { type: 'restored' }, { type: 'stalled' }] as const;
 // The last two numbers are the failures, and how many of them were a 410.
 const probe = (next: 'watch' | 'exact' | 'expired' | 'relist' | 'stalled', failures = 0, gone = 0): WatchState => ({
-  ...{ step: 'probe', version: '50', next, failures, gone },
+  step: 'probe',
+  version: '50',
+  next,
+  failures,
+  gone,
 });
 const watch = (received: boolean, failures = 0, gone = 0, version = '50'): WatchState => ({
-  ...{ step: 'watch', version, received, failures, gone },
+  step: 'watch',
+  version,
+  received,
+  failures,
+  gone,
 });
 const list = (mode: 'exact' | 'expired' | 'relist', failures = 0, gone = 0): WatchState => ({
-  ...{ step: 'list', mode, version: '50', failures, gone },
+  step: 'list',
+  mode,
+  version: '50',
+  failures,
+  gone,
 });
 const listNow = (mode: 'initial' | 'restored', failures = 0, gone = 0): WatchState => ({
-  ...{ step: 'list', mode, failures, gone },
+  step: 'list',
+  mode,
+  failures,
+  gone,
 });
 
 it.each<[string, WatchState, WatchOutcome, WatchState]>([

@@ -60,7 +60,11 @@ const applyBy = async (manager: string, status: object) => {
   const body = { apiVersion: 'reconcile.example.com/v1', kind: 'Widget', metadata: { name: 'a' }, status };
   const query = { fieldManager: manager, force: true };
   await widgets.client.request({
-    ...{ method: 'PATCH', path: statusPath(), contentType: 'application/apply-patch+yaml', body, query },
+    method: 'PATCH',
+    path: statusPath(),
+    contentType: 'application/apply-patch+yaml',
+    body,
+    query,
   });
 };
 /** Replaces the status by an older one, as a backup does. */
@@ -225,7 +229,9 @@ it.each([
 
 it('K8: a whole number beyond 2^53 that another client wrote is left as it is, also if the author copies the status', async () => {
   await widgets.client.request({
-    ...{ method: 'PATCH', path: statusPath(), query: { fieldManager: 'other' } },
+    method: 'PATCH',
+    path: statusPath(),
+    query: { fieldManager: 'other' },
     contentType: 'application/merge-patch+json',
     // As it is on the wire: no number of JavaScript.
     body: { status: { size: Reflect.get(JSON, 'rawJSON')('1152921504606846977') } },

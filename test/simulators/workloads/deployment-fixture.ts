@@ -62,6 +62,9 @@ export function deploymentFixture(harness: WorkloadHarness) {
     change: (patch: object) => fixture.change('deployments', 'one', patch),
     untilPods: (check: Check) => fixture.until('pods', check),
     untilSets: (check: Check) => fixture.until('replicasets', check),
-    ...{ address, runAll, whenStatus, available },
+    address,
+    runAll,
+    whenStatus,
+    available,
   };
 }

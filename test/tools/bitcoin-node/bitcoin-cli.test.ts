@@ -13,7 +13,8 @@ const connectedNodes = (...ips: readonly string[]): BtcctlResult => ({
   type: 'ok',
   text: JSON.stringify(
     ips.map((ip) => ({
-      ...{ addednode: `${ip}:18555`, connected: true },
+      addednode: `${ip}:18555`,
+      connected: true,
       addresses: [{ address: ip, connected: 'outbound' }],
     })),
   ),
@@ -27,7 +28,8 @@ it('bitcoin-cli lists a node once when btcd has two connections to it', async ()
 it('bitcoin-cli addnode succeeds when btcd reports that nothing had to change', async () => {
   const addnode: BtcctlResult = { type: 'error', code: -8, message: 'peer not found' };
   expect(await cliWith({ getaddednodeinfo: connectedNodes(), addnode })('addnode', '127.1.0.2', 'add')).toMatchObject({
-    ...{ exitCode: 0, stderr: '' },
+    exitCode: 0,
+    stderr: '',
   });
 });
 

@@ -39,8 +39,16 @@ it('createCatalogue has rows with unique names', () => {
 });
 
 const good = {
-  ...{ seed: 1, fault: 'overload', how: 'many requests', fired: 2, changes: 10, lost: [], concurrent: 0 },
-  ...{ extraWrites: 1, convergeSeconds: 1.25, notes: [] },
+  seed: 1,
+  fault: 'overload',
+  how: 'many requests',
+  fired: 2,
+  changes: 10,
+  lost: [],
+  concurrent: 0,
+  extraWrites: 1,
+  convergeSeconds: 1.25,
+  notes: [],
 };
 
 it.each([

@@ -39,7 +39,11 @@ export async function startEffectProxy(
   const agent = secure ? new https.Agent({ keepAlive: true, ...authority }) : new http.Agent({ keepAlive: true });
   const open = ({ method, url: path, headers }: http.IncomingMessage, more: https.RequestOptions) =>
     (secure ? https : http).request({
-      ...{ hostname: upstream.hostname, port: upstream.port, method, path, ...more },
+      hostname: upstream.hostname,
+      port: upstream.port,
+      method,
+      path,
+      ...more,
       headers: { ...headers, host: upstream.host },
     });
 

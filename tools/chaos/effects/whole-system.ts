@@ -96,7 +96,11 @@ export async function startWholeSystem(
 
   const lambda = startLambda(
     {
-      ...{ stack, queues, client, queueEndpoint, taskRoot: root },
+      stack,
+      queues,
+      client,
+      queueEndpoint,
+      taskRoot: root,
       onEvent: (event) => {
         onLine(event.type === 'line' ? event.text : `${event.function}: ${event.error.message}`);
         if (event.type === 'failed') void lambda.retry();

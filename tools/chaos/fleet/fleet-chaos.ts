@@ -62,13 +62,24 @@ export async function runFleetChaos(options: FleetOptions): Promise<readonly Out
   await replicas.untilWatched(members.map(({ name }) => name));
   const unready = await untilReady(members);
   await record({
-    ...{ fault: startRow, how: 'until all samples in all clusters are Ready', fired: members.length },
-    ...{ changes: members.length * (members[0]?.sampleCount ?? 0), lost: unready, concurrent: 0, extraWrites: 0 },
-    ...{ convergeSeconds: (performance.now() - startedAt) / 1000, notes: [] },
+    fault: startRow,
+    how: 'until all samples in all clusters are Ready',
+    fired: members.length,
+    changes: members.length * (members[0]?.sampleCount ?? 0),
+    lost: unready,
+    concurrent: 0,
+    extraWrites: 0,
+    convergeSeconds: (performance.now() - startedAt) / 1000,
+    notes: [],
   });
 
   const fixture: FleetFixture = {
-    ...{ fleet, members, spare, replicas, random, options },
+    fleet,
+    members,
+    spare,
+    replicas,
+    random,
+    options,
     converged: async (some = members) => await untilConverged(some),
   };
   for (const row of fleetRows.filter(({ fault }) => isWanted(fault))) await record(await runFleetRow(row, fixture));
@@ -97,7 +108,12 @@ async function runFleetRow({ fault, how, run }: (typeof fleetRows)[number], fixt
   for (const { body, reason } of await fleet.deadLetters()) lost.push(`dead letter: ${reason} ${body}`);
   const results = all.map(({ checker }) => checker.result([]));
   return {
-    ...{ fault, how: how(options), fired, lost, notes, convergeSeconds: seconds },
+    fault,
+    how: how(options),
+    fired,
+    lost,
+    notes,
+    convergeSeconds: seconds,
     changes: all.reduce((sum, { editor }) => sum + editor.takeChangeCount(), 0),
     // Every checker sees the requests of all clusters.
     concurrent: results[0]?.concurrent ?? 0,

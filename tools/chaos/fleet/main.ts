@@ -41,8 +41,13 @@ const { ci, keep, only = ci ? ['one of two replicas killed'] : [''], report, wri
 const seed = values.seed === undefined ? (ci ? commitSeed() : randomInt(2 ** 31)) : Number(values.seed);
 const kept = keep === undefined ? [] : await readOutcomes(keep);
 const options: FleetOptions = {
-  ...{ seed, log, inMemory: Number(values.clusters), real: Number(values.real), objects: Number(values.objects) },
-  ...{ perSecond: Number(values['per-second']), killSeconds: Number(values.minutes) * 60 },
+  seed,
+  log,
+  inMemory: Number(values.clusters),
+  real: Number(values.real),
+  objects: Number(values.objects),
+  perSecond: Number(values['per-second']),
+  killSeconds: Number(values.minutes) * 60,
   measureSeconds: Number(values.measure),
   ...(ci ? { inMemory: 5, real: 1, objects: 4, perSecond: 10, killSeconds: 15, measureSeconds: 5 } : {}),
   isWanted: (fault) =>

@@ -164,7 +164,9 @@ export const statusRules: RuleTable = {
   ReplicaSetStatus: { ...replicaCounts, fullyLabeledReplicas: ofReplicas },
   StatefulSetStatus: {
     ...replicaCounts,
-    ...{ currentReplicas: ofReplicas, updatedReplicas: ofReplicas, collisionCount },
+    currentReplicas: ofReplicas,
+    updatedReplicas: ofReplicas,
+    collisionCount,
     availableReplicas: all(ofReplicas, atMost('readyReplicas', 'status.readyReplicas')),
   },
   DaemonSetStatus: {

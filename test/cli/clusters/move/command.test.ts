@@ -32,7 +32,9 @@ beforeAll(async () => {
     const { pathname } = new URL(request.url ?? '', 'http://lambda');
     const [, stage] = /functions\/outrigger-(\w+)-resync\/configuration$/.exec(pathname) ?? [];
     const ofStage = (name: string) => ({
-      ...{ FunctionName: `outrigger-${name}-foo`, Role: `arn:aws:iam::000000000000:role/${name}`, Timeout: 30 },
+      FunctionName: `outrigger-${name}-foo`,
+      Role: `arn:aws:iam::000000000000:role/${name}`,
+      Timeout: 30,
       Environment: { Variables: { QUEUE_URL_PREFIX: `${queues.urlPrefix}outrigger-${name}-` } },
     });
     const answer =
@@ -50,8 +52,11 @@ beforeEach(() => void Object.assign(locations, { prod: file('prod'), canary: fil
 
 const run = async (...argv: readonly string[]) =>
   await runHere(clustersCommand(), ['move', ...argv], {
-    ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
-    ...{ AWS_ENDPOINT_URL_SQS: queues.endpoint, AWS_ENDPOINT_URL_LAMBDA: lambda },
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: 'us-east-1',
+    AWS_ENDPOINT_URL_SQS: queues.endpoint,
+    AWS_ENDPOINT_URL_LAMBDA: lambda,
   });
 const store = async (tables: Readonly<Record<string, object>>) => {
   for (const [stage, entries] of Object.entries(tables)) await folder.write(`${stage}.json`, JSON.stringify(entries));
@@ -64,7 +69,9 @@ const then = '2026-01-01T00:00:00Z';
 it('a move that was killed before its last steps is finished: every key is on the queue of the second stage', async () => {
   for (const name of ['one', 'two'])
     await server.apply({
-      ...{ apiVersion: Foo.apiVersion, kind: 'Foo', metadata: { name, namespace: 'default' } },
+      apiVersion: Foo.apiVersion,
+      kind: 'Foo',
+      metadata: { name, namespace: 'default' },
       spec: { deploymentName: name },
     });
   const movingTo = { stage: 'canary', since: then, fencedAt: then };

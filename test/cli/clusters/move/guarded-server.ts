@@ -71,11 +71,9 @@ export async function startGuardedServer(
     client: (token) => createClient({ server: new URL(proxy.url), token: async () => token }),
     bind: async (user, role) => {
       await server.apply({
-        ...{
-          apiVersion: 'rbac.authorization.k8s.io/v1',
-          kind: 'ClusterRoleBinding',
-          metadata: { name: `${role}.${user}` },
-        },
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: `${role}.${user}` },
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
         subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
       });

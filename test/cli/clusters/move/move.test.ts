@@ -70,7 +70,9 @@ async function openStages({ isFenced = true } = {}) {
   await guarded.bind('canary-user', 'outrigger-gauge');
   for (let index = 0; index < objectCount; index += 1)
     await server.apply({
-      ...{ apiVersion: Gauge.apiVersion, kind: 'Gauge', metadata: { name: objectName(index), namespace: 'default' } },
+      apiVersion: Gauge.apiVersion,
+      kind: 'Gauge',
+      metadata: { name: objectName(index), namespace: 'default' },
       spec: { level: 0 },
     });
 
@@ -116,7 +118,11 @@ async function openStages({ isFenced = true } = {}) {
   const registry = [controllers.canary];
   const fence = createFence(
     {
-      ...{ admin, registry, project: 'outrigger', namespaces: undefined, at: '' },
+      admin,
+      registry,
+      project: 'outrigger',
+      namespaces: undefined,
+      at: '',
       connect: async ({ access }) => guarded.client(access.type === 'token' ? access.token : ''),
       eks: (access) =>
         eksAccessEntries(access, {
@@ -149,7 +155,13 @@ async function openStages({ isFenced = true } = {}) {
     report: () => undefined,
   };
   return {
-    ...{ prod, canary, deps, runs, concurrent, pass, entryOf },
+    prod,
+    canary,
+    deps,
+    runs,
+    concurrent,
+    pass,
+    entryOf,
     edits: () => edits,
     close: async () => {
       while (stages.some((one) => one.isBusy())) {

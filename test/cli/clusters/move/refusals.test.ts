@@ -89,7 +89,9 @@ describe('createFence', () => {
   it('two stages with users of their own may move; the fence takes only the first one’s bindings', async () => {
     const { fence, guarded, of } = await fenceOf();
     await guarded.server.apply({
-      ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'both' } },
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'both' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'outrigger-foo' },
       subjects: ['prod', 'canary'].map((name) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name })),
     });
@@ -161,7 +163,11 @@ describe('createFence', () => {
     const functionsOf = (stage: string) => all.map((name) => ({ name, role: `${stage}-${name}`, timeoutSeconds: 30 }));
     const fence = createFence(
       {
-        ...{ admin: undefined, registry: [foo], project: 'outrigger', namespaces: undefined, at: '' },
+        admin: undefined,
+        registry: [foo],
+        project: 'outrigger',
+        namespaces: undefined,
+        at: '',
         connect: () => Promise.reject(new Error('no credentials of EKS')),
         eks: ({ cluster }) => ({
           put: async (role, group) => void calls.push(`put ${cluster} ${role} ${group}`),

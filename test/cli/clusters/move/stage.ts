@@ -103,7 +103,12 @@ export function createStage(
   }
 
   const timers = createTimers({
-    ...{ ids, send, log: silentLog, metrics: silentMetrics, sqsNow: nowMs, controllers: new Set([name]) },
+    ids,
+    send,
+    log: silentLog,
+    metrics: silentMetrics,
+    sqsNow: nowMs,
+    controllers: new Set([name]),
     returnMessages: returnTo(timersQueue),
   });
   const environments = hasStale ? [environment(false), environment(true)] : [environment(false)];

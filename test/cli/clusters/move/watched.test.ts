@@ -37,7 +37,9 @@ async function watchedWith(text: string | undefined) {
   await applyObject(client, Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata }, { fieldManager: 'test' });
   if (text !== undefined) {
     const object = {
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: checkpointName, namespace: systemNamespace } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: checkpointName, namespace: systemNamespace },
       data: { checkpoint: text },
     };
     await applyObject(client, ConfigMap, object, { fieldManager: 'test' });

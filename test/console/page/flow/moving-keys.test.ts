@@ -63,12 +63,19 @@ const page = { hidden: false, createElementNS: createElement };
 const motion = { matches: false };
 const dots = () =>
   [...layer].map(({ values: { cx, cy, opacity, ...values } }) => ({
-    ...{ at: { x: Number(cx), y: Number(cy) }, class: values.class, isVisible: opacity !== '0' },
+    at: { x: Number(cx), y: Number(cy) },
+    class: values.class,
+    isVisible: opacity !== '0',
   }));
 const start = () =>
   startKeys({ querySelector: () => ({ append: (dot: never) => layer.add(dot) }) } as never, layout, ['tank', 'pump']);
 const reconcile = (fields: Partial<ObjectEntry> = {}): ObjectEntry => ({
-  ...{ at: 0, id: 'lab:tanks/default/north', type: 'reconcile', text: '', controller: 'pump', cause: 'change' },
+  at: 0,
+  id: 'lab:tanks/default/north',
+  type: 'reconcile',
+  text: '',
+  controller: 'pump',
+  cause: 'change',
   ...fields,
 });
 

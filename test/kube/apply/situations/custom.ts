@@ -15,7 +15,8 @@ const item = { id: text, zone: { ...text, default: 'a' }, v: text, m: texts };
 
 /** The definition of the kind. */
 const gizmoDefinition = parseObject({
-  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
   metadata: { name: 'gizmos.situations.example.com' },
   spec: {
     group: names.group,
@@ -23,7 +24,10 @@ const gizmoDefinition = parseObject({
     scope: 'Namespaced',
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true, subresources: { status: {} } },
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
         schema: {
           openAPIV3Schema: {
             type: 'object',
@@ -34,7 +38,8 @@ const gizmoDefinition = parseObject({
                   items: {
                     type: 'array',
                     items: { type: 'object', required: ['id'], properties: item },
-                    ...{ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['id', 'zone'] },
+                    'x-kubernetes-list-type': 'map',
+                    'x-kubernetes-list-map-keys': ['id', 'zone'],
                   },
                   set: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
                   limits: texts,

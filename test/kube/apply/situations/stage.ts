@@ -78,7 +78,9 @@ export class Stage {
       ...this.#childKind(),
       desired: [this.#desired(fields)],
       prune: false,
-      ...{ exact, recreate, isThorough },
+      exact,
+      recreate,
+      isThorough,
     }).catch((error: unknown) => {
       if (!(error instanceof Error) || sent.length === 0) throw error;
     });
