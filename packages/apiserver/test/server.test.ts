@@ -105,6 +105,17 @@ it('a server records requests with path, query, user agent and status', async ()
   ]);
 });
 
+it('a connection ends with the response to a body that was not read to its end, as of kube-apiserver', async () => {
+  const { server } = await start();
+  const headers = { 'content-type': 'application/json' };
+  const answered = async (bytes: number) => {
+    const response = await fetch(server.url + configMapsPath, { method: 'POST', headers, body: 'x'.repeat(bytes) });
+    return [response.status, response.headers.get('connection')];
+  };
+  expect(await answered(10)).toEqual([400, 'keep-alive']);
+  expect(await answered(4 * 1024 * 1024)).toEqual([413, 'close']);
+});
+
 it('a close of the server ends open watches', async () => {
   const { server, wire } = await start();
   await using watch = await wire.watch(configMapsPath);

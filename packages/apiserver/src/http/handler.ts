@@ -1,6 +1,6 @@
 // The entry point of all HTTP requests: it routes a request, calls the verb, and sends the response. Errors become
 // Status responses here and nowhere else.
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Identify, User } from '../admission/user.ts';
 import { discovery, reviewKind } from '../discovery/discovery.ts';
@@ -128,6 +128,10 @@ function allowedReview(review: Json): JsonObject {
 /** kube-apiserver compresses responses of this size and more, with the fastest level (KEP-156). */
 const gzipBytes = 128 * 1024;
 
+function isLargeRest({ complete, headers }: IncomingMessage): boolean {
+  return !complete && Number(headers['content-length'] ?? 0) > 256 * 1024;
+}
+
 function send(
   response: ServerResponse,
   { status, body, type = 'text/plain; charset=utf-8' }: HttpResponse,
@@ -146,6 +150,8 @@ function send(
     'content-length': bytes.length,
     ...(isCompressed ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } : {}),
     'cache-control': 'no-cache, private',
+    // Go's server reads what is left of a small body, and no more.
+    ...(isLargeRest(response.req) ? { connection: 'close' } : {}),
   });
   response.end(bytes);
 }
