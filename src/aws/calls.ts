@@ -73,13 +73,14 @@ export function actionsOf({ service, operation, input, method }: AwsCall): reado
   let actions = `${prefixes[service] ?? service}:${operation}`;
   for (const [from, to] of renamed) actions = actions.replace(from, to);
   const all = actions.split(' ').filter((action) => action !== '');
-  return isOfVersion(service, Object(input)) ? all.map(versioned) : all;
+  return service === 's3' ? all.flatMap((action) => ofVersions(action, Object(input))) : all;
 }
 
 /** The actions of DynamoDB for the parts of a transaction, and for statements of PartiQL. */
 function actionsOfInput(service: string, input: Readonly<Record<string, unknown>>): readonly string[] {
   if (service !== 'dynamodb') return [];
-  const parts = recordsOf(input.TransactItems).flatMap((item) => Object.keys(item));
+  const given = recordsOf(input.TransactItems).flatMap((item) => Object.entries(item));
+  const parts = given.flatMap(([part, item]) => (item === undefined ? [] : [part]));
   const statements = [input, ...recordsOf(input.Statements), ...recordsOf(input.TransactStatements)];
   const verbs = statements.flatMap(({ Statement }) => {
     const [verb = ''] = /select|insert|update|delete/i.exec(String(Statement)) ?? [];
@@ -88,14 +89,11 @@ function actionsOfInput(service: string, input: Readonly<Record<string, unknown>
   return [...parts.map((part) => `dynamodb:${part}Item`), ...verbs.map((verb) => `dynamodb:PartiQL${verb}`)];
 }
 
-/** Whether a call of S3 names a version of an object, which has actions of its own. */
-function isOfVersion(service: string, { VersionId, Delete }: Readonly<Record<string, unknown>>): boolean {
-  const objects = recordsOf(Object(Delete).Objects);
-  return service === 's3' && [{ VersionId }, ...objects].some((one) => one.VersionId !== undefined);
-}
-
-function versioned(action: string): string {
-  return action.replace(/^s3:(Get|Put|Delete)Object(?=$|Acl|Tagging|Attributes)/, 's3:$1ObjectVersion');
+/** A version of an object has actions of its own, in S3. A call may name objects with and without one. */
+function ofVersions(action: string, { VersionId, Delete }: Readonly<Record<string, unknown>>): readonly string[] {
+  const objects = Delete === undefined ? [{ VersionId }] : recordsOf(Object(Delete).Objects);
+  const versioned = action.replace(/^s3:(Get|Put|Delete)Object(?=$|Acl|Tagging|Attributes)/, 's3:$1ObjectVersion');
+  return [...new Set(objects.map((one) => (one.VersionId === undefined ? action : versioned)))];
 }
 
 function recordsOf(list: unknown): readonly Readonly<Record<string, unknown>>[] {

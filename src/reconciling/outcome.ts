@@ -8,7 +8,7 @@ import {
   unreachableBackoff,
 } from '../core/backoff.ts';
 import { defaultRetry, type RetryPolicy } from '../core/controller-options.ts';
-import { RetryLater } from '../core/errors.ts';
+import { errorText, RetryLater } from '../core/errors.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import { deduplicationSeconds } from '../sqs/deduplication.ts';
@@ -184,7 +184,7 @@ export function decide(outcome: Outcome, message: Message, circumstances: Circum
     case 'nothing':
       return outcome.reason === 'held' ? afterHold(message, time) : timers(time.finish());
     case 'refused':
-      return { ...timers(), deadLetter: outcome.error.message };
+      return { ...timers(), deadLetter: errorText(outcome.error) };
     case 'failed': {
       const requeue = requeueOf(outcome, time);
       // The last attempt itself sets Stalled. Its function may have crashed before it sent the dead letter, so it is

@@ -6,7 +6,8 @@ import { type AwsCall, actionsOf, awsCalls } from '../../src/aws/calls.ts';
 import { awsClient } from '../../src/aws.ts';
 import { startHttpServer } from '../support/listen.ts';
 
-const transaction = [{ Put: {} }, { Update: {} }, { ConditionCheck: {} }, { Put: {} }];
+const transaction = [{ Put: {}, Delete: undefined }, { Update: {} }, { ConditionCheck: {} }, { Put: {} }];
+const [plain, version] = [{ Key: 'a' }, { Key: 'a', VersionId: '1' }];
 const exists = { Statement: 'EXISTS(SELECT * FROM "update")' };
 
 it.each<[service: string, operation: string, actions: string, rest?: Omit<AwsCall, 'service' | 'operation'>]>([
@@ -42,7 +43,13 @@ it.each<[service: string, operation: string, actions: string, rest?: Omit<AwsCal
   ['budgets', 'DescribeBudgetAction', 'budgets:DescribeBudgetAction'],
   ['s3', 'HeadObject', 's3:GetObject'],
   ['s3', 'CopyObject', 's3:GetObject s3:PutObject'],
-  ['s3', 'DeleteObjects', 's3:DeleteObjectVersion', { input: { Delete: { Objects: [{ Key: 'a', VersionId: '1' }] } } }],
+  ['s3', 'DeleteObjects', 's3:DeleteObjectVersion', { input: { Delete: { Objects: [version] } } }],
+  [
+    's3',
+    'DeleteObjects',
+    's3:DeleteObject s3:DeleteObjectVersion',
+    { input: { Delete: { Objects: [plain, version] } } },
+  ],
   ['s3', 'GetObjectAttributes', 's3:GetObjectVersionAttributes', { input: { VersionId: '1' } }],
   ['s3', 'DeleteBucket', 's3:DeleteBucket'],
   ['s3', 'DeleteBucketPolicy', 's3:DeleteBucketPolicy'],

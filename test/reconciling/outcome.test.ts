@@ -2,7 +2,7 @@
 // batch.test.ts.
 import { expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
-import { RetryLater } from '../../src/core/errors.ts';
+import { RetryLater, TerminalError } from '../../src/core/errors.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { type Circumstances, decide, type FollowUp, type Outcome } from '../../src/reconciling/outcome.ts';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
@@ -47,6 +47,10 @@ it.each<[string, Outcome]>([
 
 it('a message about a kind that is not the controller’s becomes a dead letter with the reason', () => {
   expect(decide({ type: 'refused', error }, message, { nowMs })).toEqual({ ...nothing, deadLetter: 'no' });
+  // SQS accepts no empty attribute.
+  expect(decide({ type: 'refused', error: new TerminalError('') }, message, { nowMs }).deadLetter).toBe(
+    'TerminalError',
+  );
 });
 
 it('a requeue has no attempts, and is due after 0.5 to 1.5 times the delay', () => {
