@@ -27,7 +27,10 @@ it('a namespace has no generation, has its name as a label, and is Active', asyn
   const ns = await namespace();
   const { body } = await wire.get(`/api/v1/namespaces/${ns}`);
   expect(body.metadata?.generation).toBeUndefined();
-  expect(body.metadata?.labels).toMatchObject({ 'kubernetes.io/metadata.name': ns });
+  const label = { 'kubernetes.io/metadata.name': ns };
+  expect(body.metadata?.labels).toMatchObject(label);
+  const renamed = { metadata: { labels: { 'kubernetes.io/metadata.name': 'other' } } };
+  expect((await wire.mergePatch(`/api/v1/namespaces/${ns}`, renamed)).body.metadata?.labels).toMatchObject(label);
   expect(body.status).toEqual({ phase: 'Active' });
 });
 

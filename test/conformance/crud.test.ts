@@ -112,7 +112,7 @@ it('a version that is no number is an error of the server in an update, and does
   const metadata = { ...made.metadata, resourceVersion: 'x' };
   const message = 'strconv.ParseUint: parsing "x": invalid syntax';
   expect((await wire.put(main, { ...made, metadata })).body).toMatchObject({ code: 500, message });
-  for (const resourceVersion of ['x', '0']) {
+  for (const resourceVersion of ['x', '0', '0x7']) {
     const two = gadget(`two-${resourceVersion}`, { size: 1 }, { resourceVersion });
     expect((await wire.post(gadgets(ns), two)).status).toBe(201);
   }

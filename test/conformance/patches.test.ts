@@ -92,6 +92,20 @@ it.each<[string, object, string]>([
   expect(body.reason).toBeUndefined();
 });
 
+it.each([
+  'merge',
+  'replace',
+  'drop',
+])('a strategic merge patch %s of what the object does not have is dropped', async ($patch) => {
+  const path = `/api/v1/namespaces/${await namespace()}/configmaps`;
+  await wire.post(path, { metadata: { name: 'one' } });
+  const patch = { data: { $patch, a: 'b' }, metadata: { ownerReferences: [{ $patch, uid: 'x' }] } };
+  const { status, body } = await wire.request('PATCH', `${path}/one`, patch, { contentType: merged });
+  expect(status).toBe(200);
+  expect(body.data).toBeUndefined();
+  expect(body.metadata?.ownerReferences).toBeUndefined();
+});
+
 it('a strategic merge patch of a list that the object does not have needs no merge key', async () => {
   const path = `/api/v1/namespaces/${await namespace()}/pods`;
   await wire.post(path, { metadata: { name: 'one' }, spec: { containers: [{ name: 'c', image: 'i' }] } });

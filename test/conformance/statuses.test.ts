@@ -142,10 +142,89 @@ it.each<[string, { path: string; spec: object }, object, string[]]>([
   ['active pods at its end', jobs, { ...completed, active: 1 }, ['status.active']],
   ['more ready than active', jobs, { active: 1, ready: 2 }, ['status.ready']],
 ])('a status with %s is Invalid', async (_what, { path, spec }, status, fields) => {
+  const { body } = await wire.mergePatch(await statusOf({ path, spec }), { status });
+  expect(body.details?.causes?.map((cause) => cause.field).sort()).toEqual(fields);
+});
+
+const volume = { ...claim, storageClassName: 'none' };
+const scaler = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, maxReplicas: 2 };
+const budgets = { path: '/apis/policy/v1/poddisruptionbudgets', spec: { minAvailable: 1 } };
+const pods = { path: '/api/v1/pods', spec: template.spec };
+const claims = { path: '/api/v1/persistentvolumeclaims', spec: volume };
+const scalers = { path: '/apis/autoscaling/v2/horizontalpodautoscalers', spec: scaler };
+
+/** Creates an object and returns the path of its status. */
+async function statusOf({ path, spec }: { path: string; spec: object }): Promise<string> {
   const collection = path.replace(/(\w+)$/, `namespaces/${await namespace()}/$1`);
   expect((await wire.post(collection, { metadata: { name: 'one' }, spec })).status).toBe(201);
-  const { body } = await wire.mergePatch(`${collection}/one/status`, { status });
-  expect(body.details?.causes?.map((cause) => cause.field).sort()).toEqual(fields);
+  return `${collection}/one/status`;
+}
+
+const natural = 'Invalid value: -1: must be a non-negative integer';
+it.each<[string, { path: string; spec: object }, object, string[]]>([
+  ['a negative generation', pods, { observedGeneration: -1 }, [natural]],
+  ['a condition of a pod', pods, { conditions: [{ ...condition('Ready'), observedGeneration: -1 }] }, [natural]],
+  [
+    'a condition',
+    budgets,
+    { conditions: [{ ...condition('Up'), observedGeneration: -1, lastTransitionTime: at(0), reason: '1x' }] },
+    [
+      'Invalid value: "1x": a condition reason must start with alphabetic character, optionally followed by a string ' +
+        "of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  " +
+        "or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is " +
+        "'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')",
+      'Invalid value: -1: must be greater than or equal to zero',
+    ],
+  ],
+  ['an amount', claims, { capacity: { storage: '-1500m' } }, ['Invalid value: -2: must be a valid resource quantity']],
+])('a status with %s is refused with the message of Kubernetes', async (_what, kind, status, messages) => {
+  const { body } = await wire.mergePatch(await statusOf(kind), { status });
+  expect(body.details?.causes?.map((cause) => cause.message).sort()).toEqual(messages);
+});
+
+const nameless = {
+  type: 'Object',
+  object: { describedObject: { kind: '', name: '' }, metric: { name: '' }, current: {} },
+};
+const resources = { limits: { cpu: '1' }, requests: { cpu: '2' } };
+it.each<[string, { path: string; spec: object }, object]>([
+  ['a container', pods, { containerStatuses: [{ name: 'c', resources }] }],
+  ['a metric', scalers, { currentMetrics: [nameless] }],
+])('a status has %s that a spec could not have', async (_what, kind, status) => {
+  expect((await wire.mergePatch(await statusOf(kind), { status })).status).toBe(200);
+});
+
+it('the status of a pod has the class that it had, whether a write says it or not', async () => {
+  const container = { name: 'c', image: 'i', resources: { requests: { cpu: '1' } } };
+  const path = await statusOf({ path: '/api/v1/pods', spec: { containers: [container] } });
+  await wire.mergePatch(path, { status: { phase: null } });
+  const { body } = await wire.get(path);
+  expect(body.status).toHaveProperty('qosClass');
+  for (const status of [{}, { qosClass: 'Burstable' }]) {
+    const { metadata, ...pod } = body;
+    const written = await wire.put(path, { ...pod, metadata: { name: metadata?.name }, status });
+    expect(written.status).toBe(200);
+    expect(written.body.status).toEqual(expect.objectContaining(body.status));
+  }
+});
+
+it.each([
+  ['Never', 'Always', {}, 200],
+  ['Always', 'Never', {}, 422],
+  ['Never', 'Never', { restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] }, 200],
+])('in a pod of policy %s a container of policy %s with %j starts again with code %i', async (ofPod, own, rules, code) => {
+  const container = { name: 'c', image: 'i', restartPolicy: own, ...rules };
+  const path = await statusOf({ path: '/api/v1/pods', spec: { restartPolicy: ofPod, containers: [container] } });
+  const write = (state: object) => wire.mergePatch(path, { status: { containerStatuses: [{ name: 'c', state }] } });
+  expect((await write({ terminated: { exitCode: 1 } })).status).toBe(200);
+  expect((await write({ running: {} })).status).toBe(code);
+});
+
+it('a collision count that was given is given again', async () => {
+  const path = await statusOf(apps('deployments'));
+  await wire.mergePatch(path, { status: { collisionCount: 0 } });
+  const { body } = await wire.mergePatch(path, { status: { collisionCount: null } });
+  expect(body.details?.causes).toMatchObject([{ message: 'Invalid value: 0: cannot be decremented' }]);
 });
 
 it('a Job completes, and does not become active again', async () => {

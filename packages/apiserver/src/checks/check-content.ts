@@ -16,24 +16,30 @@ import { storageRules } from './storage-rules.ts';
 import { volumeRules } from './volume-rules.ts';
 import { workloadRules } from './workload-rules.ts';
 
-const tables: RuleTable = {
-  ...accessRules,
-  ...containerRules,
-  ...dataRules,
-  ...jobRules,
-  ...networkRules,
-  ...podRules,
-  ...statusRules,
-  ...storageRules,
-  ...volumeRules,
-  ...workloadRules,
+/** The rules of types, by the part of the object: a type of a spec is not checked in a status. */
+const rulesOf = {
+  status: read(statusRules),
+  content: read({
+    ...accessRules,
+    ...containerRules,
+    ...dataRules,
+    ...jobRules,
+    ...networkRules,
+    ...podRules,
+    ...storageRules,
+    ...volumeRules,
+    ...workloadRules,
+  }),
 };
-const rulesByType: Readonly<Record<string, Readonly<Record<string, Rule>>>> = Object.fromEntries(
-  Object.entries(tables).map(([type, table]) => [
-    type,
-    Object.fromEntries(Object.entries(table).map(([field, words]) => [field, rule(words)])),
-  ]),
-);
+
+function read(tables: RuleTable): Readonly<Record<string, Readonly<Record<string, Rule>>>> {
+  return Object.fromEntries(
+    Object.entries(tables).map(([type, table]) => [
+      type,
+      Object.fromEntries(Object.entries(table).map(([field, words]) => [field, rule(words)])),
+    ]),
+  );
+}
 
 const anything = rule('none');
 
@@ -45,11 +51,11 @@ export function checkContent(
   object: ApiObject,
   old: ApiObject | undefined,
   schema: Schema,
-  part: 'content' | 'status',
+  part: Place['part'],
 ): StatusCause[] {
   const { apiVersion: _a, kind: _k, metadata: _m, status = {}, ...content } = schema.properties ?? {};
   const properties = part === 'status' ? { status } : content;
-  const place = { path: '', parent: object, root: object, old };
+  const place = { path: '', parent: object, root: object, old, part };
   return checkValue(object, { ...schema, properties }, place);
 }
 
@@ -59,14 +65,14 @@ function checkValue(value: Json, schema: Schema, place: Place): StatusCause[] {
     return value.flatMap((item, index) => checkValue(item, items, { ...place, path: `${place.path}[${index}]` }));
   }
   if (!isObject(value)) return [];
-  const rules = rulesByType[schema.typeName ?? ''] ?? {};
+  const rules = rulesOf[place.part][schema.typeName ?? ''] ?? {};
   const causes = [...(rules.self?.(value, place) ?? [])];
   if (causes.length > 0 && rules.self?.enters?.(value, place) === false) return causes;
   for (const [field, below] of Object.entries(schema.properties ?? {})) {
     const path = place.path === '' ? field : `${place.path}.${field}`;
     if (below.typeName === 'ObjectMeta') continue;
     // What a controller writes to a status is hardly checked.
-    const isFree = path.startsWith('status');
+    const isFree = place.part === 'status';
     const isRequired = !isFree && schema.required?.includes(field) === true;
     const own = rules[field] ?? (isFree ? anything : bySchema(below, isRequired));
     causes.push(...checkField(value, field, below, isRequired, own, { ...place, path, parent: value }));

@@ -215,7 +215,7 @@ export const containerRules: RuleTable = {
   },
   EphemeralContainer: { name: 'required label', image: 'required' },
   ContainerResizePolicy: { resourceName: 'none', restartPolicy: 'none' },
-  ContainerRestartRule: { action: 'Exit|RestartAllContainers!', exitCodes: 'required' },
+  ContainerRestartRule: { action: 'Restart|RestartAllContainers!', exitCodes: 'required' },
   ContainerRestartRuleOnExitCodes: { operator: 'In|NotIn!', values: 'max:255' },
   EnvVar: { name: 'required variable', valueFrom: variableSource },
   EnvFromSource: { prefix: 'variable' },

@@ -150,7 +150,8 @@ function requirement(...operators: readonly string[]): Rule {
 
 /** Returns whether a label selector can be evaluated: its keys, values and operators are valid. */
 export function isSelector(value: Json): boolean {
-  const place = { path: '', parent: {}, root: { apiVersion: '', kind: '', metadata: {} }, old: undefined };
+  const root = { apiVersion: '', kind: '', metadata: {} };
+  const place: Place = { path: '', parent: {}, root, old: undefined, part: 'content' };
   const isValid = (one: Json): boolean =>
     requirement(...labelOperators)(one, place).length === 0 &&
     qualifiedNameError(getString(one, 'key')) === undefined &&

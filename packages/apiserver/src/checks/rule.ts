@@ -17,6 +17,8 @@ export type Place = {
   /** The whole object, and what it was before an update. */
   readonly root: ApiObject;
   readonly old: ApiObject | undefined;
+  /** The part of the object that is checked. */
+  readonly part: 'content' | 'status';
 };
 
 /**

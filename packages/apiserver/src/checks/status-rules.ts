@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { getList, getMap, getString, type Json, type JsonObject, sameJson } from '../json.ts';
 import { matching, qualifiedNameError } from '../registry/names.ts';
+import { nanosOf } from '../schema/quantity.ts';
 import { type StatusCause, statusCause } from '../status-error.ts';
 import {
   all,
@@ -11,6 +12,7 @@ import {
   invalid,
   invalidFor,
   isEmpty,
+  itemsOf,
   type Rule,
   type RuleTable,
   shown,
@@ -25,10 +27,31 @@ function atMost(other: string, shown = other): Rule {
     unless(Number(value) <= Number(parent[other] ?? 0), invalid(path, value, `cannot be greater than ${shown}`));
 }
 
-/** A count that is not smaller than before. */
-const grows: Rule = (value = 0, { path, old }) => {
-  const before = Number(getMap(old, 'status')[path.replace('status.', '')] ?? 0);
-  return unless(Number(value) >= before, invalid(path, value, 'cannot be decremented'));
+/** A count that is not smaller than before, nor absent if it was not. */
+const grows: Rule = (value, { path, old }) => {
+  const before = getMap(old, 'status')[path.replace('status.', '')];
+  return unless(
+    before === undefined || (value !== undefined && Number(value) >= Number(before)),
+    invalid(path, value ?? 0, 'cannot be decremented'),
+  );
+};
+
+/** A number that is not negative, with the detail for one that is. */
+function natural(detail: string): Rule {
+  return (value = 0, { path }) => unless(Number(value) >= 0, invalid(path, value, detail));
+}
+
+/** A text of so many bytes at most. */
+function bytes(most: number): Rule {
+  return (value = '', { path }) =>
+    unless(Buffer.byteLength(String(value)) <= most, statusCause.tooLong(path, `may not be more than ${most} bytes`));
+}
+
+/** An amount that is not negative. Go shows it in whole numbers, away from zero. */
+const capacity: Rule = (value, { path }) => {
+  const nanos = nanosOf(String(value)) ?? 0n;
+  const shownAmount = Number((nanos - 999_999_999n) / 1_000_000_000n);
+  return unless(nanos >= 0n, invalid(path, shownAmount, 'must be a valid resource quantity'));
 };
 
 function counts(fields: string): Readonly<Record<string, string>> {
@@ -63,22 +86,27 @@ const phaseOfNamespace: Rule = (value, { root }) => {
   return unless(value === phase, invalid('status.Phase', value, detail));
 };
 
+const nonNegative = 'must be a non-negative integer';
 const podConditions: readonly string[] = ['PodScheduled', 'Ready', 'Initialized'];
 const podCondition: Rule = (value, { path }) => {
   const type = getString(value, 'type');
   return podConditions.includes(type) ? [] : invalidFor(`${path}.Type`, type, qualifiedNameError(type));
 };
 
-/** A container that has ended starts again only if the policy of the pod says so. */
+/** A container that has ended starts again only if its policy or that of the pod says so, or any rule might. */
 const endedContainers: Rule = (value, { path, root, old }) => {
-  const policy = getString(root, 'spec', 'restartPolicy');
+  const containers = getList(root, 'spec', 'containers');
+  const hasRules = containers.some((one) => getMap(one).restartPolicyRules !== undefined);
   const hasEnded = (one: Json): boolean => getMap(one, 'state').terminated !== undefined;
   return getList(old, 'status', 'containerStatuses').flatMap((before, index) => {
-    const now = getList({ value: value ?? [] }, 'value').find(
-      (one) => getString(one, 'name') === getString(before, 'name'),
-    );
+    const isThis = (one: Json): boolean => getString(one, 'name') === getString(before, 'name');
+    const now = itemsOf(value).find(isThis);
+    const own = getString(containers.find(isThis) ?? {}, 'restartPolicy');
+    const policy = own || getString(root, 'spec', 'restartPolicy');
     const mayStart =
-      policy === 'Always' || (policy === 'OnFailure' && getMap(before, 'state', 'terminated').exitCode !== 0);
+      hasRules ||
+      policy === 'Always' ||
+      (policy === 'OnFailure' && getMap(before, 'state', 'terminated').exitCode !== 0);
     const isKept = !hasEnded(before) || mayStart || now === undefined || hasEnded(now);
     return unless(
       isKept,
@@ -89,8 +117,10 @@ const endedContainers: Rule = (value, { path, root, old }) => {
 
 const conditionReason = matching(
   /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/,
-  'a condition reason must start with alphabetic character',
-  1024,
+  'a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric ' +
+    "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or " +
+    "'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is " +
+    "'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')",
 );
 
 function isTrue(status: JsonObject, type: string): boolean {
@@ -184,22 +214,24 @@ export const statusRules: RuleTable = {
   Condition: {
     type: 'qualified!',
     status: 'False|True|Unknown!',
-    observedGeneration: '0..',
+    observedGeneration: natural('must be greater than or equal to zero'),
     lastTransitionTime: 'required',
-    reason: (value = '', { path }) =>
-      value === '' ? [statusCause.required(path)] : invalidFor(path, value, conditionReason(String(value))),
-    message: (value = '', { path }) =>
-      unless(String(value).length <= 32_768, statusCause.tooLong(path, 'may not be more than 32768 bytes')),
+    reason: all(
+      (value = '', { path }) =>
+        value === '' ? [statusCause.required(path)] : invalidFor(path, value, conditionReason(String(value))),
+      bytes(1024),
+    ),
+    message: bytes(32_768),
   },
   LoadBalancerStatus: { ingress: enterIf((_, { root }) => isBalancer(root), onlyOfBalancer) },
   LoadBalancerIngress: { ...address, ipMode: 'Proxy|VIP' },
   IngressLoadBalancerIngress: address,
   NamespaceStatus: { phase: phaseOfNamespace },
-  PodStatus: { qosClass: 'unchanged', observedGeneration: '0..', containerStatuses: endedContainers },
-  PodCondition: { self: podCondition, observedGeneration: '0..' },
+  PodStatus: { observedGeneration: natural(nonNegative), containerStatuses: endedContainers },
+  PodCondition: { self: podCondition, observedGeneration: natural(nonNegative) },
   PodIP: {
     self: (value, { path }) => invalidFor(path, getString(value, 'ip'), textErrors.ip?.(getString(value, 'ip'))),
   },
-  PersistentVolumeClaimStatus: { capacity: entries('quantity>=0') },
+  PersistentVolumeClaimStatus: { capacity: entries(capacity) },
   ResourceQuotaStatus: { hard: quotaAmounts, used: quotaAmounts },
 };

@@ -37,9 +37,12 @@ export function strategicMerge(target: Json | undefined, patch: Json, schema: Sc
     if (isList(value)) {
       const key = mergeKey(schemaOfField);
       // The items of a list that the object does not have are not merged, so they need no key.
+      const given = isList(before) ? value : value.filter((item) => !isDirective(item));
       if (key !== undefined && isList(before)) requireKeys([...before, ...value], key);
-      merged[field] = mergeList(items(before), value, schemaOfField, changes[`${orderDirective}${field}`]);
-    } else setField(merged, field, strategicMerge(before, value, schemaOfField));
+      merged[field] = mergeList(items(before), given, schemaOfField, changes[`${orderDirective}${field}`]);
+    } else if (isObject(before)) setField(merged, field, strategicMerge(before, value, schemaOfField));
+    else if (isDirective(value)) delete merged[field];
+    else setField(merged, field, strategicMerge({}, value, schemaOfField));
   }
   for (const [directive, order] of Object.entries(changes)) {
     const name = directive.slice(orderDirective.length);
@@ -48,6 +51,11 @@ export function strategicMerge(target: Json | undefined, patch: Json, schema: Sc
     merged[name] = orderItems(items(merged[name]), items(order), items(merged[name]), key);
   }
   return merged;
+}
+
+/** Returns whether a value is a directive. Where there is nothing to change it is dropped, whatever it says. */
+function isDirective(value: Json): boolean {
+  return isObject(value) && value.$patch !== undefined;
 }
 
 /** Throws a 500 StatusError for an item of a merged list that has no key, unless it replaces the list. */

@@ -13,13 +13,13 @@ export function inSpec(complete: Defaults): (object: ApiObject, old: ApiObject |
   return (object, old) => ({ ...object, spec: complete(getMap(object, 'spec'), object, old) });
 }
 
-/** Completes a Namespace: the label with its name, and the finalizer in its spec. */
-function prepareNamespace(object: ApiObject, old: ApiObject | undefined): ApiObject {
-  const labels = { 'kubernetes.io/metadata.name': object.metadata.name ?? '', ...object.metadata.labels };
-  const given = getList(object, 'spec', 'finalizers');
-  const finalizers = old === undefined ? [...new Set([...given, 'kubernetes'])] : getList(old, 'spec', 'finalizers');
-  return { ...withMetadata(object, { labels }), spec: { finalizers } };
-}
+/** The spec of a Namespace is its finalizer. */
+const namespaceSpec: Defaults = ({ finalizers }, _, old) => ({
+  finalizers:
+    old === undefined
+      ? [...new Set([...(isList(finalizers) ? finalizers : []), 'kubernetes'])]
+      : getList(old, 'spec', 'finalizers'),
+});
 
 /** Completes a Secret: `stringData` is stored as base64 in `data`. */
 function prepareSecret(object: ApiObject): ApiObject {
@@ -46,7 +46,7 @@ function preparePod(object: ApiObject, old: ApiObject | undefined): ApiObject {
     return spec[field] === undefined ? [] : [[field, containers] as const];
   });
   const complete = { ...object, spec: { enableServiceLinks: true, ...spec, ...Object.fromEntries(requesting) } };
-  return old === undefined ? { ...complete, status: { phase: 'Pending', qosClass: 'BestEffort' } } : complete;
+  return old === undefined ? { ...complete, status: { phase: 'Pending', ...getMap(complete, 'status') } } : complete;
 }
 
 /** Defaults of the spec of a ValidatingAdmissionPolicy. */
@@ -97,15 +97,8 @@ const jobSpec = (spec: JsonObject, { metadata }: ApiObject, old: ApiObject | und
   };
 };
 
-/** A Job without labels has those of its template. */
-function withTemplateLabels(job: ApiObject, { metadata, spec }: ApiObject): ApiObject {
-  const labels = getMap(spec ?? {}, 'template', 'metadata', 'labels');
-  const isMissing = Object.keys(metadata.labels ?? {}).length === 0 && Object.keys(labels).length > 0;
-  return isMissing ? withMetadata(job, { labels }) : job;
-}
-
 function prepareJob(object: ApiObject, old: ApiObject | undefined): ApiObject {
-  const complete = withTemplateLabels(inSpec(jobSpec)(object, old), object);
+  const complete = inSpec(jobSpec)(object, old);
   if (old !== undefined || getMap(object, 'spec').manualSelector === true) return complete;
   return withMetadata(complete, { labels: { ...complete.metadata.labels, ...jobLabels(object.metadata) } });
 }
@@ -133,7 +126,7 @@ const nodeSpec = (spec: JsonObject, _: ApiObject, old: ApiObject | undefined): J
 
 /** What a write fills in, by the kind. */
 export const prepares: Readonly<Record<string, ReturnType<typeof inSpec>>> = {
-  Namespace: prepareNamespace,
+  Namespace: inSpec(namespaceSpec),
   Secret: prepareSecret,
   Pod: preparePod,
   PersistentVolumeClaim: inSpec(bothSources),

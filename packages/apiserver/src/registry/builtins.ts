@@ -197,14 +197,14 @@ function resourceOf(
     returnsDeleted: has('deleted'),
     ...(has('segment') ? { nameError: pathSegmentError } : {}),
     ...more,
-    prepare: (object, old) => {
+    prepare: (object, old, subresource) => {
       const schema = publishedSchemas.resolved(schemaName);
       const filled = fillTypeDefaults(
         schema.properties?.spec === undefined ? object : { ...object, spec: object.spec ?? {} },
         schema,
       );
       const complete = isApiObject(filled) ? filled : object;
-      return prepare?.(complete, old) ?? complete;
+      return subresource === 'status' ? complete : (prepare?.(complete, old) ?? complete);
     },
     check: (object, old) => [
       ...checkContent(object, old, publishedSchemas.resolved(schemaName), 'content'),

@@ -1,7 +1,8 @@
 // The defaults of built-in types, by the names of their published schemas (defaults.go of Kubernetes' APIs). They are
 // filled in wherever an object has the type, such as the probes of each container of each pod template.
-import { getList, getMap, getString, isList, isObject, type Json, type JsonObject } from '../json.ts';
+import { getIn, getList, getMap, getString, isList, isObject, type Json, type JsonObject } from '../json.ts';
 import { fieldSchema, type Schema } from '../schema/schema.ts';
+import { storageVersion } from './definition.ts';
 
 /** A value for an absent field, or a function of the object and of what the field has. */
 type Default = Json | ((object: JsonObject, given: Json | undefined) => Json | undefined);
@@ -81,17 +82,36 @@ const nodeRanges: Default = ({ podCIDR }, given) => {
   return isList(given) && given[0] === podCIDR ? given : [podCIDR];
 };
 
+/** A Namespace has its name as a label. */
+const namespaceMetadata: Default = (_, given = {}) => {
+  const name = { 'kubernetes.io/metadata.name': getString(given, 'name') };
+  return { ...getMap(given), labels: { ...getMap(given, 'labels'), ...name } };
+};
+
+/** A Job without labels has those of its template. */
+const jobMetadata: Default = ({ spec }, given = {}) => {
+  const labels = getIn(spec, 'template', 'metadata', 'labels');
+  return labels === undefined ? given : { labels, ...getMap(given) };
+};
+
 const roleGroup = 'rbac.authorization.k8s.io';
 
 const kindsWithStatus = [
-  ...['Namespace', 'Service', 'PersistentVolume', 'Node', 'ResourceQuota', 'Deployment', 'ReplicaSet', 'StatefulSet'],
-  ...['DaemonSet', 'Job', 'CronJob', 'Ingress', 'HorizontalPodAutoscaler', 'PodDisruptionBudget'],
+  ...['Pod', 'Service', 'PersistentVolume', 'Node', 'ResourceQuota', 'Deployment', 'ReplicaSet', 'StatefulSet'],
+  ...['DaemonSet', 'CronJob', 'Ingress', 'HorizontalPodAutoscaler', 'PodDisruptionBudget'],
   'ValidatingAdmissionPolicy',
 ];
 
 const defaults: Readonly<Record<string, Readonly<Record<string, Default>>>> = {
   // The status of a kind, with the fields that are not omitted if they are empty.
   ...Object.fromEntries(kindsWithStatus.map((kind) => [kind, { status: {} }])),
+  Namespace: { metadata: namespaceMetadata, status: {} },
+  Job: { metadata: jobMetadata, status: {} },
+  CustomResourceDefinition: {
+    status: ({ spec = {} }, given = {}) => ({ storedVersions: [storageVersion(getMap(spec))], ...getMap(given) }),
+  },
+  // Simulated pods have one class, which a status does not change.
+  PodStatus: { qosClass: () => 'BestEffort' },
   NamespaceStatus: { phase: 'Active' },
   ServiceStatus: { loadBalancer: {} },
   LoadBalancerIngress: { ipMode: ({ ip }, given) => given ?? (ip ? 'VIP' : undefined) },

@@ -25,7 +25,7 @@ export function prepareDefinition(object: ApiObject, old: ApiObject | undefined)
       condition('NamesAccepted', 'NoConflicts', 'no conflicts found', time),
       condition('Established', 'InitialNamesAccepted', 'the initial names have been accepted', time),
     ];
-    return { ...complete, status: { conditions, acceptedNames: names, storedVersions: [storageVersion(spec)] } };
+    return { ...complete, status: { ...getMap(object, 'status'), conditions, acceptedNames: names } };
   }
   const status = getMap(object, 'status');
   const stored = getList(status, 'storedVersions');
@@ -37,7 +37,8 @@ function condition(type: string, reason: string, message: string, lastTransition
   return { type, status: 'True', lastTransitionTime, reason, message };
 }
 
-function storageVersion(spec: JsonObject): string {
+/** Returns the name of the version in which the objects of a definition are stored. */
+export function storageVersion(spec: JsonObject): string {
   return getString(
     getList(spec, 'versions').find((version) => isObject(version) && version.storage === true),
     'name',

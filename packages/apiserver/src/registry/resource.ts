@@ -77,8 +77,8 @@ export type ApiResource = {
     readonly apiVersion: string;
     readonly fields: Readonly<Record<string, string>>;
   };
-  /** Fills in the fields that the server sets. */
-  prepare?(object: ApiObject, old: ApiObject | undefined): ApiObject;
+  /** Fills in the fields that the server sets; for a write to a status only the defaults of types. */
+  prepare?(object: ApiObject, old: ApiObject | undefined, subresource: string): ApiObject;
   check?: Check;
   checkStatus?: Check;
   /** Gives a stored object the fields and the defaults of this version, as its schema is now. */

@@ -44,7 +44,8 @@ export function decodeValue(value: Json, schema: Schema, kind: string, path = ''
         setField(kept, field, below.format === 'quantity' ? '0' : '');
         continue;
       }
-      if (content === null && !keepsUnknown(below)) continue;
+      const isDeclared = Object.hasOwn(schema.properties ?? {}, field);
+      if (content === null && (isDeclared || !keepsUnknown(below))) continue;
       const read = walk(content, below, at);
       if (!isOmittedWhenEmpty(read, below)) setField(kept, field, read);
     }

@@ -78,8 +78,7 @@ export function fillDefaults(value: Json, schema: Schema): Json {
   if (!isObject(value)) return value;
   const filled: Record<string, Json> = { ...value };
   for (const [field, below] of Object.entries(schema.properties ?? {})) {
-    // A null is no default (a pointer of Go).
-    if (below.default === undefined || below.default === null) continue;
+    if (below.default === undefined) continue;
     const content = ownField(filled, field);
     if (content === undefined || (content === null && below.nullable !== true)) setField(filled, field, below.default);
   }

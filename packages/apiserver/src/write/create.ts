@@ -53,13 +53,14 @@ export function createObject(
     resourceVersion: undefined,
   });
   const content = resource.status ? withoutStatus(initial) : initial;
-  const prepared = resource.prepare?.(content, undefined) ?? content;
+  const prepared = resource.prepare?.(content, undefined, '') ?? content;
   checkObject(state, prepared, undefined, resource, '');
   if (resource.custom) for (const text of finalizerWarnings(prepared, undefined)) options.warn(text);
   const { name = '', namespace = '' } = prepared.metadata;
   admit(state, { operation: 'CREATE', resource, subresource: '', name, namespace, object: prepared }, options);
   // Neither a dry run nor the storage minds a version that is no number (etcd3/store.go).
-  if (!options.dryRun && Number(metadata.resourceVersion) > 0) {
+  const { resourceVersion = '' } = metadata;
+  if (!options.dryRun && /^\d+$/.test(resourceVersion) && Number(resourceVersion) > 0) {
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
   }
   const existing = findObject(state, { resource, namespace, name });

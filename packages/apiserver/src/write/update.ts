@@ -74,7 +74,7 @@ export function updateObject(
   if (update.replaces === true) requireUid(object, live, resource);
   requireVersion(object, live, resource);
   const restored = withLive(object, live, resource, subresource);
-  const prepared = resource.prepare?.(restored, live) ?? restored;
+  const prepared = resource.prepare?.(restored, live, subresource) ?? restored;
   const entries =
     update.entries ??
     managedFieldsOfUpdate(object, live, prepared, resource, subresource, options, timestamp(state.now()));
