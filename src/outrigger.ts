@@ -8,6 +8,7 @@ export type {
   ChildChange,
   Desired,
   DesiredSet,
+  PathOf,
 } from './api/apply.ts';
 export { hasCondition, notOk, ok, unknown } from './api/conditions.ts';
 export type { Context, MapContext } from './api/context.ts';

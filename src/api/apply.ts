@@ -65,14 +65,19 @@ export type ChildChange<O extends object = object> =
       readonly before: O;
     };
 
-/** The dotted paths of the fields of an object, through lists too. Six levels down, any text is one. */
+/**
+ * The dotted paths of the fields of an object, through lists too. Six levels down, of which a list is one, any text is
+ * one, as below a field of any content.
+ */
 type FieldPath<T, Depth extends readonly unknown[] = [1, 2, 3, 4, 5, 6]> = Depth extends [unknown, ...infer Rest]
   ? unknown extends T
     ? string
     : T extends readonly (infer E)[]
-      ? FieldPath<E, Depth>
+      ? FieldPath<E, Rest>
       : T extends object
-        ? { [P in keyof T & string]: P | `${P}.${FieldPath<NonNullable<T[P]>, Rest>}` }[keyof T & string]
+        ? [keyof T] extends [never]
+          ? string
+          : { [P in keyof T & string]: P | `${P}.${FieldPath<NonNullable<T[P]>, Rest>}` }[keyof T & string]
         : never
   : string;
 

@@ -42,7 +42,7 @@ const established = { everySeconds: 0.05, attempts: 200 };
 
 /** Reads a file, a folder's .yaml and .yml files in the order of their names, or their text. Throws UserError. */
 export async function readManifests(source: string): Promise<readonly Manifest[]> {
-  if (source.includes('\n')) return parseManifests(source, 'a text of manifests');
+  if (/\n|^\s*\{/.test(source)) return parseManifests(source, 'a text of manifests');
   const found = await stat(source).catch((error: unknown) => {
     throw new UserError(`${source}: cannot be read; give a file or a folder of manifests`, { cause: error });
   });

@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const preamble = `
 import * as z from 'zod';
 import { ConfigMap, Deployment, NetworkPolicy, Service } from '${root}/src/kubernetes.ts';
-import { defineKind, type Desired, foreignKind, type Key, ok, type ResultOf } from '${root}/src/outrigger.ts';
+import { defineKind, type Desired, foreignKind, type Key, ok, type PathOf, type ResultOf } from '${root}/src/outrigger.ts';
 import { testContext } from '${root}/src/testing.ts';
 const Tank = defineKind({
   group: 'plant.example.com', version: 'v1', kind: 'Tank', conditions: ['AtLevel', 'SensorReachable'],
@@ -23,7 +23,7 @@ const Tenant = defineKind({
 const conditions = { AtLevel: ok('InBand'), SensorReachable: ok('Reading') };
 const settings = z.object({ PLANT_URL: z.url() });
 const status = { action: 'Holding' } as const;
-export { ConfigMap, conditions, Deployment, type Desired, foreignKind, type Key, NetworkPolicy, ok, type ResultOf, Service, settings, status, Tank, Tenant, testContext, z };
+export { ConfigMap, conditions, Deployment, type Desired, foreignKind, type Key, NetworkPolicy, ok, type PathOf, type ResultOf, Service, settings, status, Tank, Tenant, testContext, z };
 `;
 const reconciling = (body: string, more = '') =>
   `Tank.controller('a', { ${more}async reconcile(object, context): Promise<ResultOf<typeof Tank>> { ${body} return { status, conditions }; } });`;
@@ -65,6 +65,12 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
       await apply(Service, { metadata: { name: 'x' } }, { exact: ['spec.selector', 'spec.selector.app', 'spec.port'] });
       return { status, conditions }; } });`,
     first: /'"spec.port"' is not assignable to type .*Did you mean '"spec.ports"'\?$/,
+  },
+  {
+    what: 'a path of PathOf that is in no object, after paths below a field of any content and seven levels down',
+    code: `const Blob = foreignKind<{ spec: { raw: object; list: { a: { b: { c: { d: { e: string } } } } }[] } }, 'Blob'>({ group: 'b.example.com', version: 'v1', kind: 'Blob' });
+      const below: readonly PathOf<typeof Blob>[] = ['spec.raw', 'spec.raw.of.any', 'spec.list.a.b.c.d.else', 'spec.rwa'];`,
+    first: /^Type '"spec.rwa"' is not assignable to type /,
   },
   {
     what: 'Desired of a child of a cluster-scoped object',

@@ -3,7 +3,7 @@
 // test/deploy/other-tools.test.ts, and the chart in a cluster in test/cluster/chart.test.ts.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { buildCommand } from '@outrigger/cli/commands/build';
 import { writeCloudFormation } from '@outrigger/cli/commands/cloudformation';
@@ -37,7 +37,7 @@ const writeOsls = async (template: object) =>
     `import { mkdirSync, writeFileSync } from 'node:fs';
      mkdirSync('.serverless');
      writeFileSync('.serverless/tree.zip', '${zip}');
-     const template = { ...${JSON.stringify(template)}, Description: process.argv.slice(2).join(' ') };
+     const template = { ...${JSON.stringify(template)}, Description: [...process.argv.slice(2), process.env.OUTRIGGER_VERSION].join(' ') };
      writeFileSync('.serverless/cloudformation-template-update-stack.json', JSON.stringify(template));`,
   );
 
@@ -67,6 +67,10 @@ it('B8: --cloudformation writes a template whose code is in a bucket of the user
   await write('dist/tree/index.mjs', 'old');
   await write('dist/cloudformation/code/old.zip', 'old');
   await write('dist/chart/templates/old.yaml', 'old');
+  // A git that osls, which has no PATH of the user, does not find.
+  await write('bin/git', "#!/bin/sh\necho '# branch.oid 3fa9c1d'\n");
+  await chmod(at('bin/git'), 0o755);
+  vi.stubEnv('PATH', `${at('bin')}:${process.env.PATH}`);
   const argv = ['--cloudformation', '--stage', 'prod', '--param', 'A=1', '--param', 'B=2', '--chart'];
   const out = 'built dist/, dist/cloudformation/, dist/chart/\n';
   expect(await run(...argv)).toEqual({ out, err: '', status: 0 });
@@ -76,7 +80,7 @@ it('B8: --cloudformation writes a template whose code is in a bucket of the user
   expect(await read('dist/tree/index.mjs')).not.toBe('old');
   expect(await read(`dist/cloudformation/code/${file}`)).toBe(zip);
   expect(await json('dist/cloudformation/template.json')).toEqual({
-    Description: 'package --stage prod --param A=1 --param B=2',
+    Description: 'package --stage prod --param A=1 --param B=2 version 1.2.3 (3fa9c1d)',
     Parameters: { CodeBucket: expect.anything(), CodePrefix: expect.anything(), Alarms: { Type: 'String' } },
     Resources: { Queue: queue, Tree: codeOf({ Ref: 'CodeBucket' }, { 'Fn::Sub': `\${CodePrefix}${file}` }) },
     Outputs: { QueueUrl: { Value: { Ref: 'Queue' } } },

@@ -39,6 +39,8 @@ it('the schema of the chart has every value and every setting of a watcher, and 
   const { properties, additionalProperties } = shape.parse(JSON.parse(files.get('values.schema.json') ?? ''));
   const unknown = Object.keys(parse(files.get('values.yaml') ?? '')).filter((name) => !(name in properties));
   expect([unknown, additionalProperties]).toEqual([[], false]);
+  // Helm, "Subcharts and Global Values" and "Tags and Condition fields": what a chart gives to a part of it.
+  expect(properties).toMatchObject({ global: {}, enabled: {} });
   const settings = shape.parse(properties.settings);
   expect(Object.keys(settings.properties)).toEqual(expect.arrayContaining(['CLUSTER', 'RATE_LIMIT_BURST']));
   const isKnown = (name: string) =>

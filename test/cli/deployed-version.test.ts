@@ -30,6 +30,19 @@ it('the version is that of package.json with the commit, and dirty while the tre
   expect(await named()).toBe(`${commit}, dirty`);
 });
 
+it('a change outside of the folder of the project does not make it dirty', async () => {
+  await folder.write('plant/package.json', '{}');
+  git('init', '--quiet');
+  git('add', '.');
+  git('commit', '--quiet', '--message', 'one');
+  const read = async () => versionOf(await describeVersion(folder.at('plant')));
+  const commit = git('rev-parse', 'HEAD').slice(0, 7);
+  await folder.write('other/new.ts', '');
+  expect(await read()).toBe(commit);
+  await folder.write('plant/new.ts', '');
+  expect(await read()).toBe(`${commit}, dirty`);
+});
+
 it.each([undefined, '', 'Fills tanks'])('a function with the description %j has no version', (description) => {
   expect(versionOf(description)).toBeUndefined();
 });

@@ -482,13 +482,22 @@ it('the saved query of the resync counts what a list that failed has found once,
   const { Properties } = z
     .object({ Properties: z.object({ QueryString: z.string() }) })
     .parse(queriesOf([]).ResyncQuery);
-  const [, missedIn = ''] = /^\| fields (.+) as found\n.* sum\(found\) as missed,/m.exec(Properties.QueryString) ?? [];
+  const query =
+    /^\| fields (.+) as found, (.+) as known\n.* sum\(found\) as missed, count\(\*\) - sum\(known\) as notKnown,/m;
+  const [, missedIn = '', knownIn = ''] = query.exec(Properties.QueryString) ?? [];
   const troubles = new FunctionTroubles();
   // A query takes true as 1, as arithmetic does here.
-  const missed = [failed, found, { ...found, ...b, queueIdle: false }].map((fields) => {
+  const ispresent = (value: unknown) => value !== undefined;
+  const counted = [failed, found, { ...found, ...b, queueIdle: false }].map((fields) => {
     troubles.add(listed(fields), 'resync', 0);
-    return Number(runInNewContext(missedIn, fields));
+    return [missedIn, knownIn].map((text) => Number(runInNewContext(text, { ispresent, ...fields })));
   });
-  expect(missed).toEqual([0, 2, 0]);
+  expect(counted).toEqual([
+    [0, 0],
+    [2, 1],
+    [0, 1],
+  ]);
   expect(troubles.resync()?.missed).toBe(2);
+  const unread = [failed, found].map((fields) => ({ ispresent, ...fields, queueIdle: undefined }));
+  expect(unread.map((fields) => Number(runInNewContext(knownIn, fields)))).toEqual([0, 0]);
 });

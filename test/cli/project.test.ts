@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import {
   controllerSources,
   loadProject,
+  manifestVersion,
   readNamespaces,
   readProjectName,
 } from '../../packages/cli/src/project/project.ts';
@@ -22,8 +23,14 @@ it('B7: a package.json with a byte order mark names the project, and a broken on
     await write('package.json', broken);
     for (const reading of [readProjectName, readNamespaces])
       await expect(reading(folder.path), broken).rejects.toThrow(folder.at('package.json'));
+    expect(await manifestVersion(folder.path), broken).toBeUndefined();
+  }
+  for (const [manifest, version] of [['\ufeff{"version":"1.4.0"}', '1.4.0'], ['{"version":1}']] as const) {
+    await write('package.json', manifest);
+    expect(await manifestVersion(folder.path)).toBe(version);
   }
   await rm(folder.at('package.json'));
+  expect(await manifestVersion(folder.path)).toBeUndefined();
   await mkdir(folder.at('package.json'));
   await expect(readProjectName(folder.path)).rejects.toThrow(`${folder.at('package.json')}: cannot be read (EISDIR)`);
 });
@@ -62,9 +69,40 @@ it.each([
 it('a controller in a folder below src/controllers is found and imported from there, and a test is no source', async () => {
   const definition = "{ name: 'dns', declaration: {} }";
   await write('below/src/controllers/dns/aws/dns.ts', `export const dns = ${definition};\n`);
-  await write('below/src/controllers/dns/dns.test.ts', "throw new Error('loaded');\n");
+  for (const name of ['dns/dns.test', 'dns/__tests__/dns', '__mocks__/dns', 'dns/node_modules/dns/dns'])
+    await write(`below/src/controllers/${name}.ts`, "throw new Error('loaded');\n");
   const { registry } = await loadProject(folder.at('below'));
   expect(registry).toMatchObject([{ name: 'dns' }]);
   const { statement = '' } = (await controllerSources(folder.at('below'), registry)).get('dns') ?? {};
   expect(statement).toBe('import { dns as controller0_dns } from "./src/controllers/dns/aws/dns.ts";');
+});
+
+it('a file after the last controller of the registry is not read', async () => {
+  await write('few/src/controllers/dns.ts', "export const dns = { name: 'dns', declaration: {} };\n");
+  await write('few/src/controllers/seed.ts', "throw new Error('loaded');\n");
+  await write('few/src/controllers/registry.ts', "import { dns } from './dns.ts';\nexport const registry = [dns];\n");
+  const { registry } = await loadProject(folder.at('few'));
+  expect([...(await controllerSources(folder.at('few'), registry)).keys()]).toEqual(['dns']);
+});
+
+it.each([
+  'index.ts',
+  'registry.ts',
+  'dns/index.ts',
+])('a controller that was saved is read again, and once, also where %s imports it', async (barrel) => {
+  const project = `saved ${barrel.replace('/', ' ')}`;
+  const from = barrel.startsWith('dns/') ? './dns.ts' : './dns/dns.ts';
+  const list = barrel === 'registry.ts' ? 'export const registry = [dns];' : 'export { dns };';
+  await write(`${project}/src/controllers/${barrel}`, `import { dns } from '${from}';\n${list}\n`);
+  await write(`${project}/src/controllers/dns/dns.ts`, '');
+  // In a process of its own: the runner of the tests keeps modules itself.
+  const program = `import { writeFile } from 'node:fs/promises';
+    import { loadProject } from '${path.resolve('packages/cli/src/project/project.ts')}';
+    for (const name of ['first', 'second', 'third']) {
+      await writeFile('src/controllers/dns/dns.ts', \`export const dns = { name: '\${name}', declaration: {} };\`);
+      const { registry } = await loadProject(process.cwd(), { again: name !== 'first' });
+      console.log(registry.map((one) => one.name).join());
+    }`;
+  const { out } = await runProcess(['--input-type=module', '--eval', program], folder.at(project));
+  expect(out).toBe('first\nsecond\nthird\n');
 });

@@ -89,6 +89,7 @@ async function open(): Promise<ConsoleSource> {
       pauseCluster: never,
       isClusterPaused: async () => true,
       project: 'outrigger',
+      at: ' --folder .other',
       pausedControllers: async () => new Set<string>(),
     },
     ending.signal,
@@ -99,6 +100,7 @@ async function open(): Promise<ConsoleSource> {
 
 it('the messages of the local queues are shown where they are, without a receive that would hide them', async () => {
   const source = await open();
+  expect(source.system.command).toBe('outrigger dev --folder .other');
   const { client } = queueServer;
   const body = (name: string) => formatMessage(aMessage({ controller: 'foo', name }));
   const urlPrefix = queues.timers?.replace(/timers$/, '') ?? '';

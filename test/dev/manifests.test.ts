@@ -49,6 +49,11 @@ it('readManifests names a missing path, and a folder without a manifest, whose o
   await expect(readManifests(folder.path)).rejects.toThrow(`${folder.path}: has no .yaml or .yml file`);
 });
 
+it('readManifests reads a text, also one of JSON in one line', async () => {
+  for (const text of [document('a'), '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}'])
+    expect((await readManifests(text)).map(({ object }) => object.metadata.name)).toEqual(['a']);
+});
+
 it('K6: a text that kubectl reads as a boolean is refused in memory, too', async () => {
   await using server = await startApiServer();
   const manifests = parseManifests(`${document('a')}data:\n  text: on\n`, 'a.yaml');

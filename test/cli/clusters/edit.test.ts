@@ -234,8 +234,9 @@ describe('clusters add, list and remove', () => {
   });
 
   it('a table in Systems Manager is not written, and the error names the way to S3', async () => {
-    const result = await run('remove', 'a', '--table', 'ssm:/outrigger/dev/clusters/');
-    expectUserError(result, 'copy the table to S3 with outrigger clusters migrate');
+    const result = await run('remove', 'a', '--table', 'ssm:/outrigger/dev/clusters/', '--region', 'eu-west-1');
+    const command = 'outrigger clusters migrate /outrigger/dev/clusters/ --region eu-west-1 --table s3://BUCKET/KEY';
+    expectUserError(result, `copy the table to S3: ${command}`);
   });
 
   it('migrate adds the parameters below a path, and a wrong or an absent one is refused with the next step', async () => {

@@ -87,8 +87,8 @@ function valuesSchema(values: readonly string[]): object {
   const ofWatcher = { properties: anyOf(watcherNames), patternProperties, additionalProperties: false };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
-    // A chart that has this one as a part gives it `global`.
-    properties: { ...anyOf([...values, 'global']), settings: { type: 'object', ...ofWatcher } },
+    // A chart that has this one as a part gives it `global`, and its condition, which is `enabled` by custom.
+    properties: { ...anyOf([...values, 'global', 'enabled']), settings: { type: 'object', ...ofWatcher } },
     additionalProperties: false,
   };
 }

@@ -222,7 +222,7 @@ async function live(
 ): Promise<void> {
   const say = (text: string) => print({ source: 'system', text });
   const at = folder === '.outrigger' ? '' : ` --folder ${folder}`;
-  const operator = await devOperator(dev, registry, { folder: path.resolve(folder), set });
+  const operator = await devOperator(dev, registry, { folder: path.resolve(folder), at, set });
   const source = devSource.attach(dev, operator, stop);
   const page = await explainListening('--console-port', consolePort, () =>
     startConsole({ source, page: readPage }, { port: consolePort }),

@@ -230,8 +230,6 @@ export type FunctionFigures = {
   /** When its code or its configuration was changed last, in milliseconds since 1970; its SHA-256 in Base64. */
   readonly deployedAt?: number;
   readonly code?: string;
-  /** The version of the project that was deployed, by name. */
-  readonly version?: string | undefined;
 };
 
 /** What has happened in a time range, the newest first. `notes`: what cannot be read, or is left out. */

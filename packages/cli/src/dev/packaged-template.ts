@@ -8,6 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from 'outrigger/internal/core/errors';
 import * as z from 'zod';
+import { describeVersion } from '../project/deployed-version.ts';
 import { sourceArguments } from '../project/own-module.ts';
 import { errorCode } from './explain-error.ts';
 
@@ -43,6 +44,8 @@ export async function runOsls(root: string, signal: AbortSignal, argv: readonly 
       SLS_TELEMETRY_DISABLED: '1',
       CI: 'true',
       OUTRIGGER_BUNDLES: 'built',
+      // Its git may be at another place of the PATH.
+      OUTRIGGER_VERSION: (await describeVersion(root)) ?? '',
     };
     await run(process.execPath, [...sourceArguments, osls, 'package', ...argv], {
       cwd: root,

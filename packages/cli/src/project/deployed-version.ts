@@ -1,6 +1,6 @@
-// The version of a deployment, by a name that a person knows: that of the project's package.json, and the commit. Each
-// function has it as its description: who may read the configuration of a function may read that, without the key that
-// encrypts the variables.
+// The version of a deployment, by a name that a person knows: that of the project's package.json, and the commit. The
+// resync function alone has it as its description, so that the template of a new commit changes there alone. Who may
+// read the configuration of a function may read that, without the key that encrypts the variables.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { manifestVersion } from './project.ts';
@@ -25,7 +25,7 @@ export function versionOf(description: string | undefined): string | undefined {
 /** The commit of the work tree; undefined without git, outside of a repository, and before its first commit. */
 async function readCommit(root: string): Promise<string | undefined> {
   // git, "git-status", "Porcelain Format Version 2": headers begin with #, a line is a change.
-  const argv = ['--no-optional-locks', 'status', '--porcelain=v2', '--branch'];
+  const argv = ['--no-optional-locks', 'status', '--porcelain=v2', '--branch', '--', '.'];
   const read = promisify(execFile)('git', argv, { cwd: root, timeout: gitMilliseconds, maxBuffer: 64 * 1024 * 1024 });
   const lines = await read.then(({ stdout }) => stdout.split('\n')).catch(() => []);
   const [, hash] =

@@ -2,6 +2,7 @@
 // controllers are not among its own modules. They are loaded from the folder.
 
 import { access, readdir, readFile } from 'node:fs/promises';
+import { type ModuleHooks, registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyCustomKind } from 'outrigger/internal/api/custom-kind';
@@ -44,11 +45,9 @@ export async function loadProject(root: string, { again = false }: { again?: boo
   const hasRegistry = await fileExists(path.join(root, registryFile));
   const source = hasRegistry ? registryFile : controllersFolder;
   let loaded: unknown;
+  const hooks = again ? loadAgain(root) : undefined;
   try {
-    const version = again ? `?saved=${Date.now()}` : '';
-    loaded = hasRegistry
-      ? await import(`${pathToFileURL(path.join(root, registryFile)).href}${version}`)
-      : await found(root, files, version);
+    loaded = hasRegistry ? await import(pathToFileURL(path.join(root, registryFile)).href) : await found(root, files);
   } catch (error) {
     const problem = toError(error).message;
     if (problem.startsWith('Unknown file extension ".ts"')) {
@@ -60,6 +59,8 @@ export async function loadProject(root: string, { again = false }: { again?: boo
     throw new UserError(`${source} cannot be loaded: ${redact(problem)}${placeOf(error, root)}`, {
       cause: error,
     });
+  } finally {
+    hooks?.deregister();
   }
   const parsed = project.safeParse({ ...Object(loaded) });
   if (!parsed.success) throw new UserError(`${source}: ${formatZodIssues(parsed.error)}`);
@@ -75,25 +76,42 @@ export async function requireProject(root: string): Promise<void> {
   );
 }
 
+const noSource = /\.(d|test|spec)\.[cm]?[jt]s$|(^|[\\/])(__tests__|__mocks__|node_modules)[\\/]/;
+
 /** The sources in the folder and below, without tests, in the order of their names. Those of the folder come first. */
 export async function controllerFiles(root: string): Promise<readonly string[]> {
   const files = await readdir(path.join(root, controllersFolder), { recursive: true }).catch(() => []);
   const depth = (file: string) => file.split(path.sep).length;
   return files
-    .filter((file) => /\.[cm]?[jt]s$/.test(file) && !/\.(d|test|spec)\.[cm]?[jt]s$/.test(file))
+    .filter((file) => /\.[cm]?[jt]s$/.test(file) && !noSource.test(file))
     .toSorted()
     .toSorted((a, b) => depth(a) - depth(b));
 }
 
-async function loadExports(root: string, file: string, version = ''): Promise<readonly (readonly [string, unknown])[]> {
-  const loaded: unknown = await import(`${pathToFileURL(path.join(root, controllersFolder, file)).href}${version}`);
+let loads = 0;
+
+/** Until it is deregistered, each module of the folder is loaded anew, once, whoever imports it. */
+function loadAgain(root: string): ModuleHooks {
+  loads += 1;
+  const version = `?saved=${loads}`;
+  const folder = `${pathToFileURL(path.join(root, controllersFolder)).href}/`;
+  return registerHooks({
+    resolve: (specifier, context, next) => {
+      const resolved = next(specifier, context);
+      return resolved.url.startsWith(folder) ? { ...resolved, url: `${resolved.url}${version}` } : resolved;
+    },
+  });
+}
+
+async function loadExports(root: string, file: string): Promise<readonly (readonly [string, unknown])[]> {
+  const loaded: unknown = await import(pathToFileURL(path.join(root, controllersFolder, file)).href);
   return Object.entries(Object(loaded));
 }
 
 /** Without a registry: each controller and each kind that a file exports. */
-async function found(root: string, files: readonly string[], version: string): Promise<Project> {
+async function found(root: string, files: readonly string[]): Promise<Project> {
   const exported = new Set<unknown>();
-  for (const file of files) for (const [, value] of await loadExports(root, file, version)) exported.add(value);
+  for (const file of files) for (const [, value] of await loadExports(root, file)) exported.add(value);
   const registry = [...exported].flatMap((one) => controller.safeParse(one).data ?? []);
   const controlled = new Set<unknown>(registry.map(({ declaration }) => declaration.resource));
   const kinds = [...exported].flatMap((one) => kind.safeParse(one).data ?? []);
@@ -111,6 +129,8 @@ export async function controllerSources(
   const sources = new Map<string, ControllerSource>();
   const files = (await controllerFiles(root)).toSorted((a, b) => Number(isRegistry(a)) - Number(isRegistry(b)));
   for (const [index, file] of files.entries()) {
+    // A further file may do what no build should, such as a program that seeds a database.
+    if (sources.size === registry.length) break;
     for (const [exportName, value] of await loadExports(root, file)) {
       const controller = registry.find((one) => one === value);
       if (controller === undefined || sources.has(controller.name)) continue;
@@ -163,10 +183,10 @@ export async function readNamespaces(root: string): Promise<readonly string[] | 
   throw new UserError(`package.json: outrigger.namespaces: ${formatZodIssues(parsed.error)}`);
 }
 
-/** Reads the version of the project from its package.json; undefined if it has none. */
+/** Reads the version of the project from its package.json; undefined for none, which never stops a command. */
 export async function manifestVersion(root: string): Promise<string | undefined> {
-  const manifest: unknown = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
-  return z.object({ version: z.string().optional() }).parse(manifest).version;
+  const manifest = parseJson((await readTextFile(path.join(root, 'package.json'))) ?? '');
+  return isRecord(manifest) && typeof manifest.version === 'string' ? manifest.version : undefined;
 }
 
 async function readSettings(root: string): Promise<{ readonly project?: unknown; readonly namespaces?: unknown }> {

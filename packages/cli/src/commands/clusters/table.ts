@@ -76,10 +76,11 @@ function changedMeanwhile(location: string): UserError {
   return new UserError(`clusters table ${location}: was changed by another operator in the meantime; run this again`);
 }
 
-function notInS3(location: string, { stage, region }: Place): string {
+function notInS3(location: string, { region }: Place): string {
   return (
     `clusters table ${location}: its entries are parameters; change them with aws ssm put-parameter, ` +
-    `or copy the table to S3 with outrigger clusters migrate PATH${placeOptions({ stage, region })}`
+    'or copy the table to S3: ' +
+    `outrigger clusters migrate ${location.slice(4)}${placeOptions({ region })} --table s3://BUCKET/KEY`
   );
 }
 

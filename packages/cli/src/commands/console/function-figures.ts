@@ -8,7 +8,6 @@ import { partitionOf } from 'outrigger/internal/signing/partition';
 import { callWithin } from 'outrigger/internal/sqs/call';
 import type { PastDeps } from '../../console/stage/past-reader.ts';
 import type { System, TimeRange } from '../../console/wire.ts';
-import { versionOf } from '../../project/deployed-version.ts';
 import { awsAccess, type RegionFlag, sendAwsQuery } from '../stage-table.ts';
 
 const metrics = { invocations: 'Invocations', errors: 'Errors', throttles: 'Throttles' } as const;
@@ -30,14 +29,11 @@ export function functionFigures(
     },
     deploymentOf: async (name, signal) => {
       const command = new GetFunctionConfigurationCommand({ FunctionName: `${prefix}${name}` });
-      const {
-        LastModified = '',
-        CodeSha256: code,
-        Description,
-      } = await callWithin(callSeconds, signal, async (abortSignal) => lambda.send(command, { abortSignal }));
+      const { LastModified = '', CodeSha256: code } = await callWithin(callSeconds, signal, async (abortSignal) =>
+        lambda.send(command, { abortSignal }),
+      );
       const deployedAt = Date.parse(LastModified);
-      const version = versionOf(Description);
-      return { version, ...(Number.isNaN(deployedAt) ? {} : { deployedAt }), ...(code === undefined ? {} : { code }) };
+      return { ...(Number.isNaN(deployedAt) ? {} : { deployedAt }), ...(code === undefined ? {} : { code }) };
     },
   };
 }

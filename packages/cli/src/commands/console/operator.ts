@@ -80,7 +80,7 @@ export function createOperator({
 export async function devOperator(
   dev: Pick<Dev, 'state'>,
   registry: readonly ControllerDefinition[],
-  { folder, set }: { readonly folder: string; readonly set: readonly string[] },
+  { folder, at, set }: { readonly folder: string; readonly at: string; readonly set: readonly string[] },
 ): Promise<DevOperator> {
   const table = path.join(folder, 'clusters.json');
   const source = createFileSource(table);
@@ -97,6 +97,7 @@ export async function devOperator(
   return {
     ...operator,
     project,
+    at,
     isClusterPaused: async () => {
       const read = await source.read().catch(() => undefined);
       const entry = read?.type === 'table' ? read.entries.get(localCluster) : undefined;

@@ -106,14 +106,15 @@ async function run({ output, ...flags }: Flags, signal: AbortSignal): Promise<nu
   const { line, lag, slowest, problems, unknown } = verdict;
   if (output === 'json') printJson({ ...system, slowest });
   else {
-    const off = senderCheck === 'off' ? ['', `sender check: off (outrigger doctor${at} has the reason)`] : [];
-    const deployed = version === undefined ? [] : ['', `deployed version: ${version}`];
+    const off = senderCheck === 'off' ? [`sender check: off (outrigger doctor${at} has the reason)`] : [];
+    const deployed = version === undefined ? [] : [`deployed version: ${version}`];
     const resume = pausedLines(paused, at);
     const tables = statusLines(clusters, queues, functions);
     const slow = slowest === undefined ? [] : [`slowest: ${slowest.controller}: ${timesText(slowest)}`];
-    // In a pipe the lines are the tables alone.
-    const first = process.stdout.isTTY === true ? [line, lag, ...slow, ''] : [];
-    printLines([...first, ...tables, ...(resume.length === 0 ? [] : ['', ...resume]), ...off, ...deployed], colourOf);
+    // In a pipe the last lines are the tables alone.
+    const first = process.stdout.isTTY === true ? [line, lag, ...slow] : [];
+    const head = [...first, ...resume, ...off, ...deployed];
+    printLines([...head, ...(head.length === 0 ? [] : ['']), ...tables], colourOf);
   }
   for (const one of unknown) printError(one, () => 'yellow');
   for (const one of problems) printError(one, () => 'red');

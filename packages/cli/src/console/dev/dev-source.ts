@@ -30,7 +30,12 @@ export type DevSource = {
 };
 
 /** What the command does for the console, and whether the cluster is paused. */
-export type DevOperator = Operator & { readonly project: string; readonly isClusterPaused: () => Promise<boolean> };
+export type DevOperator = Operator & {
+  readonly project: string;
+  /** The options of a printed command. */
+  readonly at: string;
+  readonly isClusterPaused: () => Promise<boolean>;
+};
 
 /** Several pages share a read of the queues that is younger. */
 const flowMilliseconds = 1_000;
@@ -55,7 +60,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
         if (cluster === localCluster) return client;
         throw new UserError('there is no such cluster');
       };
-      const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix, at: '' });
+      const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
       const rows = live.rows;
       const facts = sharedRead(watcherMilliseconds, async (): Promise<ClusterFacts> => {
         if (watchers.pids().length === 0) return { watcherDown: 'no process runs' };
@@ -72,7 +77,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
       return {
         faults,
         experiments: experiments.list,
-        system: { mode: 'dev', name: localCluster, command: 'outrigger dev' },
+        system: { mode: 'dev', name: localCluster, command: `outrigger dev${operator.at}` },
         rows,
         recent: history.recent,
         series: history.series,

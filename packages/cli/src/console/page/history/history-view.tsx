@@ -7,7 +7,7 @@ import { LogLink } from '../parts/aws-links.tsx';
 import { EntryLine } from '../parts/entry-line.tsx';
 import { Range } from '../parts/range.tsx';
 import { Time } from '../parts/time.tsx';
-import { fetchPast, query, range, setQuery } from '../store.ts';
+import { fetchPast, flow, query, range, setQuery } from '../store.ts';
 
 const hour = 3_600_000;
 /** The entries of the list on this page. */
@@ -76,7 +76,10 @@ function Functions({ functions, of }: { readonly functions: readonly FunctionFig
         <h2 id="functions">
           Functions <span class="count">{functions.length}</span>
         </h2>
-        <p>As Lambda has counted them in this time, cut to whole periods; time-outs are errors, too</p>
+        <p>
+          As Lambda has counted them in this time, cut to whole periods; time-outs are errors, too
+          {flow.value?.version !== undefined && `; deployed version: ${flow.value.version}`}
+        </p>
       </header>
       <div class="matrix-scroll" tabIndex={0} role="region" aria-label="Figures of the functions">
         <table class="figures-table">
@@ -99,9 +102,9 @@ function Functions({ functions, of }: { readonly functions: readonly FunctionFig
                 ))}
                 <td>
                   {one.deployedAt === undefined ? 'not known' : <Time at={one.deployedAt} />}
-                  <code title={one.code && `SHA-256 of its code: ${one.code}`}>
-                    {one.version ?? 'version not known'}
-                  </code>
+                  {one.code !== undefined && (
+                    <code title={`SHA-256 of its code: ${one.code}`}>{one.code.slice(0, 8)}</code>
+                  )}
                 </td>
                 <td>
                   <LogLink name={one.name} {...of}>
