@@ -49,8 +49,13 @@ describe('the options of a deployment', () => {
   it('options are read from the strings of --param', () => {
     const given = { LOG_RETENTION_DAYS: '7', TRACING: 'on', PAUSED: 'water-tank, foo' };
     expect(readOptions({ ...defaults, ...given, ALARM_TOPIC_ARN: topic, KMS_KEY_ARN: key, ...vpc })).toEqual({
-      ...{ paused: ['water-tank', 'foo'], monitoring: 'full', logRetentionDays: 7, tracing: true },
-      ...{ alarmTopicArn: topic, kmsKeyArn: key, ...none },
+      paused: ['water-tank', 'foo'],
+      monitoring: 'full',
+      logRetentionDays: 7,
+      tracing: true,
+      alarmTopicArn: topic,
+      kmsKeyArn: key,
+      ...none,
       vpc: { subnetIds: ['subnet-0a1b2c3d', 'subnet-4e5f6a7b'], securityGroupIds: ['sg-0a1b2c3d'] },
     });
   });
