@@ -13,6 +13,6 @@ export const rateLimitDefences: readonly Mutant[] = [
     'no fairness: a change waits behind all changes of another namespace',
     'src/forwarding/fair-queue.ts',
     'namespaces.delete(name);',
-    'if (namespace.entries.size === 0) namespaces.delete(name);\n      turns = namespaces.entries();',
+    'if (namespace.ids.size === 0) namespaces.delete(name);\n      turns = namespaces.entries();',
   ),
 ];
