@@ -101,7 +101,7 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
         },
       ],
     },
-    ...(declaration.finalizes ? [finalizesNothing(is('name'))] : []),
+    ...(declaration.finalizes ? [finalizesNothing(is('identity.name'))] : []),
     ...(declaration.owns.length > 0 ? childrenMutants(declaration.resource.kind, isNot) : []),
   ];
 }
