@@ -331,11 +331,20 @@ describe('explain', () => {
     await createSend(sqs, urlPrefix)(controllerDeadLetterQueue('water-tank'), [entry], { signal });
     expect(await explained()).toMatchObject({
       state: 'dead letter',
-      why: 'it is not retried any more: no valve; fix the cause, then outrigger dlq redrive',
+      why: `it is not retried any more: no valve; fix the cause, then outrigger dlq redrive${system.at}`,
       deadLetters: [attributes],
     });
     await writeLog([[5, done]]);
     expect((await explained()).why).toContain('its last reconcile succeeded; the dead letter is from before');
+  });
+
+  it('explain shows that the cluster is paused, and the way back ends that', async () => {
+    await writeLog([[10, failed]]);
+    await system.run('clusters', 'pause', 'local');
+    const wayBack = `outrigger clusters resume local${system.at}`;
+    expect(await explained()).toMatchObject({ state: 'paused', why: expect.stringContaining(`${wayBack} ends that`) });
+    expect(await system.run('clusters', 'resume', 'local')).toMatchObject({ status: 0 });
+    expect(await explained()).toMatchObject({ state: 'failing' });
   });
 
   it('explain shows that the controller is paused, and the way back', async () => {
@@ -348,19 +357,17 @@ describe('explain', () => {
 
   it('explain shows that the cluster is paused, that its watchers are down and that the queue is gone', async () => {
     await writeLog([[10, failed]]);
-    const before = await system.folder.read('clusters.json');
-    onTestFinished(async () => await system.folder.write('clusters.json', before));
-    const paused = { ...JSON.parse(before).local, paused: true };
-    await system.folder.write('clusters.json', JSON.stringify({ local: paused }));
+    expect(await system.run('clusters', 'pause', 'local')).toMatchObject({ status: 0 });
+    onTestFinished(async () => void (await system.run('clusters', 'resume', 'local')));
     await system.queues.remove('water-tank.fifo');
     onTestFinished(async () => await system.queues.create('water-tank.fifo'));
     expect(await explained()).toMatchObject({
       state: 'paused',
-      why: expect.stringMatching(
-        /^local is paused; outrigger clusters resume local ends that; whether a message waits /,
+      why: expect.stringContaining(
+        `local is paused; outrigger clusters resume local${system.at} ends that; whether a message waits `,
       ),
       notes: [
-        expect.stringMatching(/^water-tank.fifo cannot be read: .*outrigger doctor prints the command/),
+        expect.stringMatching(/^water-tank.fifo cannot be read: .*outrigger doctor --folder .* prints the command/),
         'the watchers of local are down: no watch checkpoint; apply dist/kubernetes',
       ],
     });

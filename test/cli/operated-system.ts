@@ -2,6 +2,7 @@
 // simulators. No function runs, so a sent message stays on its queue until a test reads it.
 
 import { type ApiServer, startApiServer } from '@outrigger/apiserver';
+import { clustersCommand } from '@outrigger/cli/commands/clusters/clusters';
 import { detachCommand } from '@outrigger/cli/commands/detach';
 import { dlqCommand } from '@outrigger/cli/commands/dlq';
 import { doctorCommand } from '@outrigger/cli/commands/doctor/doctor';
@@ -28,6 +29,7 @@ import { runHere } from './command-result.ts';
 
 const { signal } = new AbortController();
 const commands = {
+  clusters: clustersCommand,
   doctor: doctorCommand,
   explain: explainCommand,
   get: getCommand,
@@ -109,6 +111,10 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
       const client = createClient({ server: new URL(started(now.server).url) }, { userAgent: 'kubectl' });
       onTestFinished(() => client.close());
       return client;
+    },
+    /** The options that a printed command has. */
+    get at() {
+      return ` --folder ${folder.path}`;
     },
     /** Refuses the reads of which the URL matches to the commands of a test. */
     forbid: async (pattern: string | RegExp) => {

@@ -27,6 +27,7 @@ import { wakeByPlant } from './dev-plant.ts';
 import { DevScreen } from './dev-screen.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { openInBrowser } from './open-in-browser.ts';
+import { devFolder } from './place.ts';
 
 type Given = Pick<DevOptions, 'folder' | 'keep' | 'kubeconfig' | 'context' | 'apiPort' | 'queueEndpoint' | 'queuePort'>;
 type Flags = Given & {
@@ -213,7 +214,7 @@ async function live(
   dev: Dev,
   registry: readonly ControllerDefinition[],
   {
-    flags: { kubeconfig, keep, cleanup, open, set, consolePort = 0, folder = '.outrigger' },
+    flags: { kubeconfig, keep, cleanup, open, set, consolePort = 0, folder = devFolder },
     source: devSource,
     print,
     screen,
@@ -221,8 +222,7 @@ async function live(
   }: Live,
 ): Promise<void> {
   const say = (text: string) => print({ source: 'system', text });
-  const at = folder === '.outrigger' ? '' : ` --folder ${folder}`;
-  const operator = await devOperator(dev, registry, { folder: path.resolve(folder), at, set });
+  const operator = await devOperator(dev, registry, { folder, set });
   const source = devSource.attach(dev, operator, stop);
   const page = await explainListening('--console-port', consolePort, () =>
     startConsole({ source, page: readPage }, { port: consolePort }),
@@ -241,7 +241,7 @@ async function live(
       'everything runs. Try this in another terminal:',
       `  export KUBECONFIG=${path.relative(process.cwd(), dev.kubeconfigFile)}`,
       `  kubectl get ${kinds}`,
-      `  npx outrigger status${at}`,
+      `  npx outrigger status${operator.at}`,
       `  the console in a browser: ${page.url}`,
       'a saved source file is built and loaded; Ctrl-C stops it',
       kubeconfig === undefined ? kept : isReal ? staysInCluster : 'Ctrl-C deletes what was created in the cluster',

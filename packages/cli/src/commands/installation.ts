@@ -29,7 +29,7 @@ import { type DevState, readStateFile } from '../dev/state-file.ts';
 import { readNamespaces, readProjectName } from '../project/project.ts';
 import { printError, printIgnoredProxy } from './command.ts';
 import { readGiven } from './given-settings.ts';
-import { placeOptions } from './place.ts';
+import { devFolder, placeOptions } from './place.ts';
 import {
   awsAccess,
   type Deployed,
@@ -83,7 +83,7 @@ export function withInstallationOptions(command: Command): Command {
   return command
     .option('--stage <name>', 'the deployment of that stage on AWS, as osls deploy --stage named it')
     .option('--region <name>', 'its AWS region; by default from AWS_REGION or your profile')
-    .option('--folder <path>', 'the folder with the state.json of outrigger dev', '.outrigger')
+    .option('--folder <path>', 'the folder with the state.json of outrigger dev', devFolder)
     .addHelpText('after', installationText);
 }
 
@@ -141,7 +141,7 @@ export async function openInstallation(
     namespaces,
     on: 'this machine',
     sqs: createLocalSqsClient(state.queueEndpoint),
-    at: '',
+    at: placeOptions({ folder }),
     region,
     lambda: localLambda(state),
     urlPrefix: urlPrefixOf(state.queues),

@@ -7,7 +7,12 @@ export type Place = {
   readonly stage?: string | undefined;
   readonly region?: string | undefined;
   readonly table?: string | undefined;
+  /** The folder of an `outrigger dev`. */
+  readonly folder?: string | undefined;
 };
+
+/** The folder of `outrigger dev` that needs no option. */
+export const devFolder = '.outrigger';
 
 /** Formats the options of a command of outrigger or osls: ` --stage prod --region eu-central-1`, or '' for none. */
 export function placeOptions(given: Place): string {
@@ -15,6 +20,7 @@ export function placeOptions(given: Place): string {
     ['stage', given.stage],
     ['region', given.region],
     ['table', given.table],
+    ['folder', given.folder === devFolder ? undefined : given.folder],
   ] as const;
   return options.map(([name, value]) => (value === undefined ? '' : ` --${name} ${value}`)).join('');
 }

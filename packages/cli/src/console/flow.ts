@@ -8,7 +8,7 @@ import { redact } from 'outrigger/internal/core/redact';
 import { callWithin, sqsErrorReason } from 'outrigger/internal/sqs/call';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
 import type { Operator } from './actions.ts';
-import { hiddenNote } from './health.ts';
+import { hiddenNote, whetherReceiving } from './health.ts';
 import type { History } from './history.ts';
 import type { ConsoleSource } from './source.ts';
 import type { ControllerFlow, Flow } from './wire.ts';
@@ -90,7 +90,10 @@ export function createFlowReader(
       ...(resync === undefined ? {} : { resync }),
       controllers: flows.map((flow) => ({
         ...flow,
-        health: history.troubles.healthOf(flow.name, paused?.has(flow.name)),
+        health: whetherReceiving(
+          history.troubles.healthOf(flow.name, paused?.has(flow.name)),
+          flow.queued !== undefined,
+        ),
       })),
     };
   };

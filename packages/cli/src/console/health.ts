@@ -90,6 +90,11 @@ export function queueHealth(problem: string | undefined): Health {
   return problem === undefined ? healthOf('working') : healthOf('unreachable', problem);
 }
 
+/** Judges a function together with its queue: one whose queue cannot be read may receive nothing. */
+export function whetherReceiving(health: Health, isQueueRead: boolean): Health {
+  return isQueueRead || health.state !== 'working' ? health : healthOf('not known', 'its queue cannot be read');
+}
+
 /** Says what is wrong with a function. */
 export function functionText({ state, text = '' }: Health): string {
   const verb =

@@ -10,22 +10,31 @@ import { deploymentPrefix } from 'outrigger/internal/core/names';
 import { readOperatorSettings } from 'outrigger/internal/settings';
 import { replaceFile } from '../../dev/replace-file.ts';
 import { readProjectName, readRaw } from '../../project/project.ts';
-import { type Place, placeOptions } from '../place.ts';
+import { isLocalRunning } from '../installation.ts';
+import { devFolder, type Place, placeOptions } from '../place.ts';
 import { awsAccess, type RegionFlag, readTableLocation } from '../stage-table.ts';
 import { formatTable, type TableEntries } from './edit-table.ts';
 
 /** The options that choose a table. */
-export type TableFlags = RegionFlag & { readonly stage?: string; readonly table?: string | undefined };
+export type TableFlags = RegionFlag & {
+  readonly stage?: string;
+  readonly table?: string | undefined;
+  readonly folder?: string;
+};
 
-/** Finds the table: --table, or the table of the stage, or without a stage CLUSTERS. Throws UserError. */
-export async function tableLocation({ stage, table, region }: TableFlags): Promise<string> {
+/**
+ * Finds the table: --table, or that of the stage; without a stage CLUSTERS, or that of `outrigger dev`. Throws
+ * UserError.
+ */
+export async function tableLocation({ stage, table, region, folder = devFolder }: TableFlags): Promise<string> {
   // A file's path is made absolute, so that it cannot be mistaken for another location.
   if (table !== undefined) return /^(s3|ssm):/.test(table) ? table : path.resolve(table);
   if (stage !== undefined)
     return await readTableLocation(deploymentPrefix(stage, await readProjectName(process.cwd())), { region });
   const { CLUSTERS } = readOperatorSettings();
-  if (CLUSTERS === undefined) throw new UserError('no clusters table is named; give --stage or --table');
-  return CLUSTERS;
+  if (CLUSTERS !== undefined) return CLUSTERS;
+  if (await isLocalRunning(folder)) return path.resolve(folder, 'clusters.json');
+  throw new UserError('no clusters table is named; give --stage or --table, or start outrigger dev');
 }
 
 /** Opens a table for reading. */

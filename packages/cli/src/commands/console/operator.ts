@@ -80,16 +80,16 @@ export function createOperator({
 export async function devOperator(
   dev: Pick<Dev, 'state'>,
   registry: readonly ControllerDefinition[],
-  { folder, at, set }: { readonly folder: string; readonly at: string; readonly set: readonly string[] },
+  { folder, set }: { readonly folder: string; readonly set: readonly string[] },
 ): Promise<DevOperator> {
-  const table = path.join(folder, 'clusters.json');
+  const table = path.resolve(folder, 'clusters.json');
   const source = createFileSource(table);
   const project = await readProjectName(process.cwd());
   const operator = createOperator({
     registry,
     project,
     table,
-    place: {},
+    place: { folder },
     environment: async () => await localSettings(dev.state(), set),
     lambda: localLambda(dev.state()),
     urlPrefix: urlPrefixOf(dev.state().queues),
@@ -97,7 +97,7 @@ export async function devOperator(
   return {
     ...operator,
     project,
-    at,
+    at: placeOptions({ folder }),
     isClusterPaused: async () => {
       const read = await source.read().catch(() => undefined);
       const entry = read?.type === 'table' ? read.entries.get(localCluster) : undefined;
