@@ -36,35 +36,18 @@ const keyOf = (name: Name, cluster = 'beta') => ({
 });
 const formatted = (name: Name) => `gadget:beta:gadgets.example.com/shop/${name}`;
 
-/** A genuine message for cluster beta, sent at a second of the history. */
-type Genuine = {
-  readonly at: number;
-  readonly name: Name;
-  readonly kind: 'change' | 'requeue' | 'retry' | 'resync';
-  readonly version: number;
-};
-/** A forged message. `time` is relative to the clock, in seconds; `id` is what the forger calculates. */
-type Forged = {
-  readonly at: number;
-  readonly name: Name;
-  readonly cluster: 'beta' | 'alpha' | 'open';
-  readonly queue: 'gadget.fifo' | 'timers';
-  readonly type: 'change' | 'requeue' | 'retry' | 'resync' | 'wake' | 'command';
-  readonly time: number;
-  readonly attempt: number;
-  readonly version: number;
-  readonly slotDelay: number;
-  readonly stamp: boolean;
-  readonly delay: number;
-};
+type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
-const anyGenuine: fc.Arbitrary<Genuine> = fc.record({
+/** A genuine message for cluster beta, sent at a second of the history. */
+const anyGenuine = fc.record({
   at: fc.integer({ min: 0, max: 120 }),
   name: fc.constantFrom(...names),
   kind: fc.constantFrom('change', 'requeue', 'retry', 'resync'),
   version: fc.integer({ min: 1, max: 3 }),
 });
-const anyForged: fc.Arbitrary<Forged> = fc.record({
+type Genuine = Drawn<typeof anyGenuine>;
+/** A forged message. `time` is relative to the clock, in seconds. */
+const anyForged = fc.record({
   at: fc.integer({ min: 0, max: 200 }),
   name: fc.constantFrom(...names),
   cluster: fc.constantFrom('beta', 'beta', 'alpha', 'open'),
@@ -77,6 +60,7 @@ const anyForged: fc.Arbitrary<Forged> = fc.record({
   stamp: fc.boolean(),
   delay: fc.constantFrom(0, 1, 900),
 });
+type Forged = Drawn<typeof anyForged>;
 
 const ids = createFunctionIds('the secret of the deployment');
 /** Without the secret. */
