@@ -9,11 +9,8 @@ import { waterTank } from '../../src/controllers/water-tank.ts';
 import { isClusterName } from '../../src/core/cluster-name.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { createBatch } from '../../src/reconciling/batch.ts';
-import { createBreaker } from '../../src/reconciling/breaker.ts';
 import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
-import { createResync } from '../../src/resync/run.ts';
 import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
@@ -22,7 +19,7 @@ import { createTimers } from '../../src/timers/run.ts';
 import { notFoundAt, sendJson, startWireServer, type WireServer } from '../kube/wire-server.ts';
 import { asRequeue, groupOf } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
-import { messageFor } from './batch-harness.ts';
+import { messageFor, resyncWith, setUp } from './batch-harness.ts';
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z');
 const { signal } = new AbortController();
@@ -137,27 +134,14 @@ it.each<[ControllerDefinition, object, string]>([
   await fc.assert(
     fc.asyncProperty(bodies(valid), async (given) => {
       const { send, sent } = acceptingQueues();
-      const { log, metrics } = createRecorder();
       const deps = { name, declaration, instance, now: () => new Date(nowMs) };
       const [reconcile, mapKeys] = [createReconcile(deps), createMapKeys(deps, send, async () => createFunctionIds())];
-      const batch = createBatch({
-        controller: name,
-        findCluster,
-        send,
-        metrics,
-        breaker: createBreaker(() => 0),
-        log: () => log,
-        reconcile: async (input) => await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input)),
-        ids: async () => createFunctionIds(),
-        deleteMessages: async () => undefined,
-        returnMessages: async () => undefined,
-        sqsNow: () => nowMs,
-        monotonicMs: () => 0,
-        wait: (_, until) => new Promise((resolve) => until.addEventListener('abort', () => resolve())),
-        exitProcess: (reason) => expect.unreachable(reason),
-      });
+      const batch = setUp(
+        async (input) => await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input)),
+        { controller: name, findCluster, send },
+      );
       const before = server.arrived.length;
-      expect(await batch(recordsOf(given), { reconcileMs: 1, graceMs: 1 })).toEqual([]);
+      expect(await batch.run(recordsOf(given))).toEqual([]);
       // The objects of the valid messages do not exist, so nothing else is sent.
       expectDeadLetters(sent, given, { queue: `${name}-dlq.fifo`, before });
       const refused = given.filter((body) => noNames.some((one) => body === JSON.stringify(withName(valid, one))));
@@ -203,20 +187,9 @@ it('X20: the resync lists only its controllers’ kinds for any body, or sends a
   await fc.assert(
     fc.asyncProperty(bodies(valid), async (given) => {
       const { send, sent } = acceptingQueues();
-      const { log, metrics } = createRecorder();
-      const resync = createResync({
-        registry: [waterTank, memcachedProxy],
-        findCluster,
-        send,
-        metrics,
-        log: () => log,
-        sqsNow: () => nowMs,
-        listClusters: async () => ['a'],
-        depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
-        rate: { runIntervalSeconds: 600, missedAfterSeconds: 240, perSecond: 100 },
-      });
+      const resync = resyncWith({ registry: [waterTank, memcachedProxy], findCluster, send, sqsNow: () => nowMs });
       const before = server.arrived.length;
-      expect(await resync.run(recordsOf(given), { signal, remainingMs: () => 60_000 })).toEqual([]);
+      expect(await resync.run(recordsOf(given))).toEqual([]);
       expectDeadLetters(sent, given, { queue: 'resync-dlq', before });
     }),
     { numRuns },

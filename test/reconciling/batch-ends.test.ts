@@ -6,18 +6,17 @@ import type { Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { startWireServer } from '../kube/wire-server.ts';
 import { asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
-import { done, failed, lastTry, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
+import { done, failed, lastTry, postponed, record, requeued, settle, setUp, untilAborted } from './batch-harness.ts';
 
 it.each<[string, ReconcileReport, Partial<Message>, 'timers' | 'water-tank-dlq.fifo']>([
   ['timer of a finished reconcile', requeued, {}, 'timers'],
   ['dead letter of a last attempt', failed(), lastTry, 'water-tank-dlq.fifo'],
 ])('a batch out of time still sends the %s', async (_, report, message, queue) => {
-  const { run, queues, advance } = setUp(async ({ signal }) => {
-    queueMicrotask(() => advance(25_000));
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  const { runOutOfTime, queues } = setUp(async ({ signal }) => {
+    await untilAborted(signal);
     return report;
   });
-  expect(await run([record('late', message)])).toEqual([]);
+  expect(await runOutOfTime([record('late', message)])).toEqual([]);
   expect([...queues].map(([name, { length }]) => [name, length])).toEqual([[queue, 1]]);
 });
 
@@ -51,22 +50,17 @@ it('a reconcile that throws is a failure and no timeout, and only its message is
 });
 
 it('a batch does not wait beyond its deadline for a clusters table that never responds', async () => {
-  const { run, seen, advance, lines } = setUp();
+  const { runOutOfTime, seen, lines } = setUp();
   seen.clusterAnswer = 'never';
-  const finished = run([record('north')]);
-  await Promise.resolve();
-  advance(25_000);
-  expect(await finished).toEqual(['m-north']);
+  expect(await runOutOfTime([record('north')])).toEqual(['m-north']);
   expect(seen.died).toBe('');
   expect(lines).toMatchObject([{ fields: { error: 'the clusters table did not respond before the deadline' } }]);
 });
 
 it('a batch whose senders cannot be judged by its deadline ends with it', async () => {
   const admission = async () => await new Promise<never>(() => {});
-  const { run, advance } = setUp(done, { senders: { admission, explain: () => '', mayCopy: () => true } });
-  const finished = run([record('north')]);
-  advance(25_000);
-  await expect(finished).rejects.toThrow('out of time');
+  const { runOutOfTime } = setUp(done, { senders: { admission, explain: () => '', mayCopy: () => true } });
+  await expect(runOutOfTime([record('north')])).rejects.toThrow('out of time');
 });
 
 it('keys of a cluster that has not responded at the deadline are postponed, and its breaker opens', async () => {
@@ -108,15 +102,12 @@ it('requests that the deadline aborts within a second neither postpone their key
 });
 
 it('a deletion that hangs ends with the deadline, and the response deletes the messages', async () => {
-  const { run, seen, advance } = setUp(async () => {
+  const { runOutOfTime, seen, advance } = setUp(async () => {
     advance(2_000);
     return done;
   });
   seen.deleting = false;
-  const finished = run([record('a'), record('b')]);
-  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
-  advance(25_000);
-  expect(await finished).toEqual([]);
+  expect(await runOutOfTime([record('a'), record('b')])).toEqual([]);
   expect(seen.died).toBe('');
 });
 
@@ -159,14 +150,12 @@ it('a batch doubles the redelivered messages that it runs at a time, as after th
 });
 
 it('redelivered messages that no time is left for are returned as at their first receipt', async () => {
-  const { run, advance, reconciled, returned } = setUp(
-    async ({ signal }) =>
-      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-  );
-  const ended = run(['a', 'b', 'c'].map((name) => record(name, {}, 12)));
-  await settle();
-  advance(25_000);
-  expect(await ended).toEqual(['m-a', 'm-b', 'm-c']);
+  const { runOutOfTime, reconciled, returned } = setUp(async ({ signal }) => {
+    await untilAborted(signal);
+    throw signal.reason;
+  });
+  const records = ['a', 'b', 'c'].map((name) => record(name, {}, 12));
+  expect(await runOutOfTime(records)).toEqual(['m-a', 'm-b', 'm-c']);
   expect(reconciled).toHaveLength(1);
   const handles = returned.map(({ receiptHandle }) => receiptHandle);
   expect([...handles, ...reconciled.map((name) => `r-${name}`)].toSorted()).toEqual(['r-a', 'r-b', 'r-c']);

@@ -8,6 +8,7 @@ import { createBreaker } from '../../src/reconciling/breaker.ts';
 import type { KeyGroup } from '../../src/reconciling/group-records.ts';
 import { type ReconcileInput, type ReconcileReport, reportReconcile } from '../../src/reconciling/report.ts';
 import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
+import { createResync, type ResyncDeps } from '../../src/resync/run.ts';
 import { createFunctionIds, type FunctionIds, groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
@@ -63,7 +64,8 @@ export const record = (name: string, more: Partial<Message> = {}, receiveCount =
 /** Nothing listens there. */
 export const client = createClient({ server: new URL('http://127.0.0.1:1') });
 
-const untilAborted = async (signal: AbortSignal) =>
+/** Resolves when the signal aborts. */
+export const untilAborted = async (signal: AbortSignal) =>
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 
 const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<ClusterLookup> => {
@@ -110,6 +112,21 @@ export function timersOn(
   return { run: async () => await timers(queues.take('timers'), { signal }), counts };
 }
 
+/** A resync with these dependencies, in front of idle queues, and what it counts. */
+export function resyncWith(deps: Pick<ResyncDeps, 'registry' | 'findCluster' | 'senders' | 'send' | 'sqsNow'>) {
+  const { log, metrics, counts } = createRecorder();
+  const resync = createResync({
+    ...deps,
+    listClusters: async () => [],
+    depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
+    log: () => log,
+    metrics,
+    rate: { runIntervalSeconds: 600, missedAfterSeconds: 240, perSecond: 100 },
+  });
+  const time = { signal: new AbortController().signal, remainingMs: () => 60_000 };
+  return { run: async (records: readonly QueueRecord[]) => await resync.run(records, time), counts };
+}
+
 /** The sender check of the controller `gadget`. */
 export const checkWith = (more: Partial<Parameters<typeof createSenderCheck>[1]> = {}) =>
   createSenderCheck(gadgetSenders, {
@@ -124,7 +141,7 @@ export const checkWith = (more: Partial<Parameters<typeof createSenderCheck>[1]>
 /** Creates a batch with its harness. All reconciles have the given report. */
 export function setUp(
   reconcile: ReconcileReport | ((input: ReconcileInput) => Promise<ReconcileReport>) = done,
-  more: Pick<BatchDeps, 'senders' | 'retry' | 'declares'> = {},
+  more: Partial<BatchDeps> = {},
 ) {
   const queues = new Map<string, QueueEntry[]>();
   const deleted: string[] = [];
@@ -150,7 +167,6 @@ export function setUp(
     return entries.map((_, index) => ({ accepted: true, messageId: `s${index}` }));
   };
   const batch = createBatch({
-    ...more,
     controller: 'water-tank',
     reconcile: async (input) => {
       reconciled.push(input.message.name);
@@ -181,6 +197,7 @@ export function setUp(
       seen.died = reason;
       throw new Error(reason);
     },
+    ...more,
   });
   const advance = (milliseconds: number) => {
     clock += milliseconds;
@@ -189,6 +206,13 @@ export function setUp(
   const run = (records: readonly QueueRecord[]) => batch(records, { reconcileMs: 25_000, graceMs: 1_000 });
   return {
     run,
+    /** Runs a batch until its deadline, which comes once all reconciles wait. */
+    runOutOfTime: async (records: readonly QueueRecord[]) => {
+      const ended = run(records);
+      await settle();
+      advance(25_000);
+      return await ended;
+    },
     queues,
     deleted,
     returned,

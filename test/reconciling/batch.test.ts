@@ -10,7 +10,18 @@ import type { ReconcileReport } from '../../src/reconciling/report.ts';
 import type { Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import { asRetry } from '../sqs/messages.ts';
-import { client, done, failed, lastTry, postponed, record, requeued, settle, setUp } from './batch-harness.ts';
+import {
+  client,
+  done,
+  failed,
+  lastTry,
+  postponed,
+  record,
+  requeued,
+  settle,
+  setUp,
+  untilAborted,
+} from './batch-harness.ts';
 
 it('duplicates of a key are reconciled once and deleted together', async () => {
   const { run, reconciled } = setUp();
@@ -35,18 +46,14 @@ it.each<[string, QueueRecord, ReconcileReport, ClusterLookup?]>([
 });
 
 it('a message whose reconcile was aborted at its deadline, or ended after it, keeps its visibility timeout, and the others are deleted', async () => {
-  const { run, seen, advance, returned } = setUp(
-    async ({ signal, message: { name } }) =>
-      await new Promise((resolve, reject) => {
-        if (name === 'quick') resolve(done);
-        signal.addEventListener('abort', () => (name === 'late' ? resolve(requeued) : reject(signal.reason)));
-      }),
-  );
+  const { runOutOfTime, seen, returned } = setUp(async ({ signal, message: { name } }) => {
+    if (name === 'quick') return done;
+    await untilAborted(signal);
+    if (name === 'late') return requeued;
+    throw signal.reason;
+  });
   seen.sending = false;
-  const ended = run([record('aborted'), record('late'), record('quick')]);
-  await settle();
-  advance(25_000);
-  expect(await ended).toEqual(['m-aborted', 'm-late']);
+  expect(await runOutOfTime([record('aborted'), record('late'), record('quick')])).toEqual(['m-aborted', 'm-late']);
   expect(returned).toEqual([]);
 });
 

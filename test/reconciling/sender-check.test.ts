@@ -4,15 +4,13 @@ import { expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
 import { groupRecords, readRecord } from '../../src/reconciling/group-records.ts';
 import { formatResyncMessage } from '../../src/resync/message.ts';
-import { createResync } from '../../src/resync/run.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { type CauseType, dueAtOf, formatMessage, type Message } from '../../src/sqs/message.ts';
 import { createCopyLimit } from '../../src/sqs/senders.ts';
 import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import { createQueueDouble, type QueueDouble } from '../sqs/queue-double.ts';
 import { type SenderName, senders } from '../sqs/sender-roles.ts';
-import { createRecorder } from '../support/recorder.ts';
-import { checkWith, done, messageFor, setUp as setUpBatch, record as tankRecord, timersOn } from './batch-harness.ts';
+import { checkWith, done, messageFor, record, resyncWith, setUp, timersOn } from './batch-harness.ts';
 
 const nowMs = 1_700_000_000_000;
 const dueAt = nowMs / 1000;
@@ -179,25 +177,19 @@ it('a resync of a stranger that is due after the longest pass is a dead letter',
 });
 
 /** A resync whose function knows its own role, with the clusters that it looked for. */
-function resyncWith(queues: QueueDouble, mayCopy: () => boolean) {
+function resyncOn(queues: QueueDouble, mayCopy: () => boolean) {
   const listed: string[] = [];
-  const { log, metrics, counts } = createRecorder();
-  const resync = createResync({
+  const { run, counts } = resyncWith({
     registry,
     findCluster: async (cluster) => {
       listed.push(cluster);
       return { type: 'unknown' };
     },
-    listClusters: async () => ['alpha'],
     senders: { self: senders.resync.id, mayCopy },
     send: queues.as(senders.resync),
-    depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
     sqsNow: () => nowMs,
-    log: () => log,
-    metrics,
-    rate: { runIntervalSeconds: 600, missedAfterSeconds: 240, perSecond: 100 },
   });
-  return { resync, listed, counts };
+  return { run: async () => await run(queues.take('resync')), listed, counts };
 }
 
 it.each<[SenderName, boolean]>([
@@ -212,30 +204,28 @@ it.each<[SenderName, boolean]>([
   const run = new Date(nowMs).toISOString();
   const body = formatResyncMessage({ v: 1, type: 'resync', run, cluster: 'alpha', controller });
   await queues.as(senders[sender])('resync', [{ body }], { signal });
-  const { resync, listed, counts } = resyncWith(queues, () => true);
-  expect(await resync.run(queues.take('resync'), { signal, remainingMs: () => 60_000 })).toEqual([]);
-  expect(listed).toEqual(expected ? ['alpha'] : []);
+  const resync = resyncOn(queues, () => true);
+  expect(await resync.run()).toEqual([]);
+  expect(resync.listed).toEqual(expected ? ['alpha'] : []);
   expect(queues.take('resync-dlq')).toHaveLength(expected ? 0 : 1);
-  expect(counts.get('SendersRefused') ?? 0).toBe(expected ? 0 : 1);
+  expect(resync.counts.get('SendersRefused') ?? 0).toBe(expected ? 0 : 1);
 });
 
 const check = (monotonicMs = () => 0) =>
   checkWith({ watchersOf: async () => [senders.watcherOfAlpha.id], monotonicMs });
-const from = (name: string, senderId: string) => ({ ...tankRecord(name), senderId });
+const from = (name: string, senderId: string) => ({ ...record(name), senderId });
 
 // Control T53.
 it('a refused message is a dead letter of its own, and the genuine message of the same key is reconciled', async () => {
-  const { run, queues, counts, lines } = setUpBatch(async () => done, { senders: check() });
+  const { run, deadLetters, counts, lines } = setUp(done, { senders: check() });
   const forged = { ...from('north', 'AROABETA:x'), messageId: 'forged', receiptHandle: 'forged' };
   expect(await run([forged, from('north', 'AROAALPHA:x')])).toEqual([]);
-  expect(queues.get('water-tank-dlq.fifo')).toMatchObject([
-    { body: forged.body, attributes: { reason: 'sender', messageId: 'forged' } },
-  ]);
-  const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
-  expect(letter?.attributes?.error).toBe(
+  const error =
     `sender AROABETA may not send change for cluster ${messageFor('north').cluster}, whose entry names AROAALPHA; ` +
-      'if its role was made again, run outrigger clusters set-watcher a --watcher-role ARN',
-  );
+    'if its role was made again, run outrigger clusters set-watcher a --watcher-role ARN';
+  expect(deadLetters()).toMatchObject([
+    { body: forged.body, attributes: { reason: 'sender', messageId: 'forged', error } },
+  ]);
   expect([counts.get('SendersRefused'), counts.get('ReconcilesDone')]).toEqual([1, 1]);
   expect(lines.find(({ message }) => message === 'message refused')?.fields).toMatchObject({ cluster: 'a' });
 });
@@ -244,7 +234,7 @@ it.each([
   ['a malformed message', messageFor('south')],
   ['a message over the limit', { ...messageFor('south'), more: 'x'.repeat(4_096) }],
 ])('a batch does not wait for the entry of the cluster that %s names', async (_, body) => {
-  const { run, queues, counts } = setUpBatch(async () => done, {
+  const { run, queues, counts } = setUp(done, {
     senders: checkWith({
       watchersOf: async (cluster) => (cluster === 'a' ? [senders.watcherOfAlpha.id] : await new Promise(() => {})),
     }),
@@ -257,7 +247,7 @@ it.each([
 
 it('a message of a watcher that its entry names since the table was read is reconciled', async () => {
   let named: readonly string[] = [senders.watcherOfAlpha.id];
-  const { run, queues, counts } = setUpBatch(async () => done, {
+  const { run, queues, counts } = setUp(done, {
     senders: checkWith({
       watchersOf: async () => named,
       forget: () => {
@@ -271,7 +261,7 @@ it('a message of a watcher that its entry names since the table was read is reco
 
 it('above ten refused messages a minute in one environment, they are counted and not copied', async () => {
   let ms = 0;
-  const { run, queues, counts } = setUpBatch(async () => done, { senders: check(() => ms) });
+  const { run, queues, counts } = setUp(done, { senders: check(() => ms) });
   const flood = Array.from({ length: 25 }, (_, index) => from(`tank-${index}`, 'AROABETA:x'));
   expect(await run(flood)).toEqual([]);
   expect(queues.get('water-tank-dlq.fifo')).toHaveLength(10);
@@ -299,8 +289,8 @@ it('the resync copies refused messages up to its limit, and counts all of them',
   const queues = createQueueDouble(() => nowMs);
   await queues.as(senders.operator)('resync', [{ body: '1' }, { body: '2' }, { body: '3' }], { signal });
   const mayCopy = createCopyLimit(() => 0, { concurrency: 50 });
-  const { resync, counts } = resyncWith(queues, mayCopy);
-  expect(await resync.run(queues.take('resync'), { signal, remainingMs: () => 60_000 })).toEqual([]);
+  const { run, counts } = resyncOn(queues, mayCopy);
+  expect(await run()).toEqual([]);
   expect(queues.take('resync-dlq')).toHaveLength(2);
   expect(counts.get('SendersRefused')).toBe(3);
 });
