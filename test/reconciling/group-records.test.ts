@@ -8,15 +8,10 @@ import { asOfNow } from '../../src/reconciling/pass/observe.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
-import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
-import { record as tankRecord } from './batch-harness.ts';
+import { asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
+import { messageFor, record as tankRecord } from './batch-harness.ts';
 
-const message = aMessage({
-  controller: 'water-tank',
-  cluster: 'a',
-  namespace: 'default',
-  ...asChange({ observedAt: 1 }),
-});
+const message = messageFor('north', asChange({ observedAt: 1 }));
 const body = { ...JSON.parse(formatMessage(message)) };
 const [group, resource, namespace, name] = body.object;
 const bodyWith = (changes: object) => JSON.stringify({ ...body, ...changes });

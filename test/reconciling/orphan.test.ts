@@ -7,10 +7,10 @@ const names = { version: 'v1', namespaced: true };
 const widgets = { group: 'example.com', plural: 'widgets', ...names };
 const secrets = { group: '', plural: 'secrets', ...names };
 const metadata = { name: 'one', namespace: 'default', uid: 'u-1', labels: { app: 'a' } };
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+const lastApplied = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"password":"cGxhbnRlZA=="}}' };
 
 it('an orphan keeps spec, status, labels and annotations, without managed fields and kubectl’s copy', () => {
-  const annotations = { [lastApplied]: '{"data":{"password":"cGxhbnRlZA=="}}', note: 'kept' };
+  const annotations = { ...lastApplied, note: 'kept' };
   const object = { kind: 'Widget', spec: { url: 'https://user:pass@host', size: 1 }, status: { id: 'lb-7' } };
   const read = { ...object, metadata: { ...metadata, annotations, managedFields: [{ manager: 'kubectl' }] } };
   expect(JSON.parse(formatOrphan(widgets, read))).toEqual({
@@ -21,12 +21,11 @@ it('an orphan keeps spec, status, labels and annotations, without managed fields
 
 // Control T75.
 it('an orphan that is a Secret has no data', () => {
-  const annotations = { [lastApplied]: '{"data":{"password":"cGxhbnRlZA=="}}' };
   const data = { password: 'cGxhbnRlZA==' };
   const text = formatOrphan(secrets, {
     kind: 'Secret',
     type: 'Opaque',
-    metadata: { ...metadata, annotations },
+    metadata: { ...metadata, annotations: lastApplied },
     data,
     stringData: { password: 'planted' },
   });
