@@ -15,14 +15,11 @@ import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
-import { createTimers } from '../../src/timers/run.ts';
 import { notFoundAt, sendJson, startWireServer, type WireServer } from '../kube/wire-server.ts';
 import { asRequeue, groupOf } from '../sqs/messages.ts';
-import { createRecorder } from '../support/recorder.ts';
-import { messageFor, resyncWith, setUp } from './batch-harness.ts';
+import { messageFor, resyncWith, setUp, timersWith } from './batch-harness.ts';
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z');
-const { signal } = new AbortController();
 const run = '2026-11-21T12:00:00Z';
 const [tanks, proxies] = ['plant.example.com/v1/watertanks', 'cache.example.com/v1/memcachedproxies'];
 const checkpoint = `/api/v1/namespaces/${systemNamespace}/configmaps/${checkpointName}`;
@@ -158,15 +155,8 @@ it('X20: the timers forward or delay any body that is a message, and send a dead
   await fc.assert(
     fc.asyncProperty(bodies(valid), async (given) => {
       const { send, sent } = acceptingQueues();
-      const timers = createTimers({
-        ids: async () => createFunctionIds(),
-        controllers: new Set([waterTank.name]),
-        send,
-        returnMessages: async () => undefined,
-        sqsNow: () => nowMs,
-        ...createRecorder(),
-      });
-      expect(await timers(recordsOf(given), { signal })).toEqual([]);
+      const timers = timersWith({ controllers: new Set([waterTank.name]), send, sqsNow: () => nowMs });
+      expect(await timers.run(recordsOf(given))).toEqual([]);
       for (const { queue, body, attributes, delaySeconds = 0 } of sent) {
         if (queue === 'timers-dlq') {
           expect(attributes?.reason).toMatch(/\S/);

@@ -14,7 +14,7 @@ import { formatMessage, type Message, parseMessage } from '../../src/sqs/message
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { ReturnedRecord } from '../../src/sqs/return.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
-import { createTimers } from '../../src/timers/run.ts';
+import { createTimers, type TimersDeps } from '../../src/timers/run.ts';
 import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
 import type { QueueDouble } from '../sqs/queue-double.ts';
 import { allWatchers, gadgetSenders, roles, senders, watchersOf } from '../sqs/sender-roles.ts';
@@ -92,24 +92,29 @@ export function reported(report: ReconcileReport) {
   return { text: JSON.stringify(lines), metrics: [...counts.keys()] };
 }
 
+/** A timers function with these dependencies, and what it counts. */
+export function timersWith(deps: Pick<TimersDeps, 'controllers' | 'send' | 'sqsNow'> & Partial<TimersDeps>) {
+  const { counts, ...recorder } = createRecorder();
+  const ids = async () => createFunctionIds();
+  const timers = createTimers({ ids, returnMessages: async () => undefined, ...recorder, ...deps });
+  const { signal } = new AbortController();
+  return { run: async (records: readonly QueueRecord[]) => await timers(records, { signal }), counts };
+}
+
 /** The timers function of the stack's roles on these queues, and what it counts. */
 export function timersOn(
   queues: QueueDouble,
   sqsNow: () => number,
   { mayCopy = () => true, ids = createFunctionIds('secret') }: { mayCopy?: () => boolean; ids?: FunctionIds } = {},
 ) {
-  const { counts, ...recorder } = createRecorder();
-  const timers = createTimers({
+  const { run, counts } = timersWith({
     controllers: new Set(['gadget', 'widget']),
     ids: async () => ids,
     senders: { roles, mayCopy },
     send: queues.as(senders.timers),
-    returnMessages: async () => undefined,
     sqsNow,
-    ...recorder,
   });
-  const { signal } = new AbortController();
-  return { run: async () => await timers(queues.take('timers'), { signal }), counts };
+  return { run: async () => await run(queues.take('timers')), counts };
 }
 
 /** A resync with these dependencies, in front of idle queues, and what it counts. */
