@@ -10,7 +10,6 @@ const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
 const { reconcile } = widgets;
 beforeEach(async () => void (await widgets.apply('a', { size: 1 })));
-const result = { status: {}, conditions: { Built: built } };
 const child = (name: string) => ({ metadata: { name }, data: { size: '1' } });
 
 /** The conditions of the object: type, reason and message. */
@@ -25,10 +24,7 @@ async function reconcileWith(
   act: (context: Parameters<Reconcile>[1]) => unknown,
   more: Parameters<typeof reconcile>[2] = {},
 ) {
-  widgets.behaviour.reconcile = async (_, context) => {
-    await act(context);
-    return result;
-  };
+  widgets.does(async (_, context) => await act(context));
   return await reconcile('a', {}, more);
 }
 
@@ -93,7 +89,7 @@ it('an apply that is refused before its reconciler awaits it throws there', asyn
       () => 'Applied',
       () => 'Refused',
     );
-    return { ...result, conditions: { Built: { ...built, reason } } };
+    return { status: {}, conditions: { Built: { ...built, reason } } };
   };
   await reconcile('a');
   expect(await conditions()).toContainEqual(['Built', 'Refused', '']);

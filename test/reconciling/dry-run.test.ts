@@ -23,8 +23,7 @@ afterAll(() => server.close());
 const writes = () => server.requests().filter(({ method }) => method !== 'GET').length;
 
 const widgets = widgetsOn(() => ({ server: new URL(server.url) }));
-const dryRun = async (name: string, controller: ControllerDefinition | undefined = widgets.registry[0]) => {
-  if (controller === undefined) throw new Error('no controller');
+const dryRun = async (name: string, controller: ControllerDefinition = widgets.registry[0]) => {
   const before = writes();
   const { client } = widgets;
   const deps = { controller, instance: controller.start({}), client, log: silent, now: () => new Date() };
@@ -33,12 +32,12 @@ const dryRun = async (name: string, controller: ControllerDefinition | undefined
   expect(writes()).toBe(before);
   return result;
 };
+const inNamespace = (name: string) => `${widgets.namespace}/${name}`;
 const titles = async (name: string) =>
   (await dryRun(name)).changes.map((change) => ('object' in change ? `${change.type} ${change.object}` : change.type));
 
 it('a dry run of a new object returns its finalizer, children and status, in the order of the writes', async () => {
   await widgets.apply('one', { size: 1, parts: ['left', 'right'] });
-  const inNamespace = (name: string) => `${widgets.namespace}/${name}`;
   expect(await titles('one')).toEqual([
     `change Widget ${inNamespace('one')}`,
     `create ConfigMap ${inNamespace('left')}`,
@@ -49,18 +48,17 @@ it('a dry run of a new object returns its finalizer, children and status, in the
 });
 
 it('a dry run shows the writes of an object and of a child that are named as a subresource or another kind', async () => {
-  const { namespace } = widgets;
   await widgets.apply('status', { size: 1, parts: ['events'] });
   expect(await titles('status')).toEqual([
-    `change Widget ${namespace}/status`,
-    `create ConfigMap ${namespace}/events`,
-    `change Widget ${namespace}/status (status)`,
+    `change Widget ${inNamespace('status')}`,
+    `create ConfigMap ${inNamespace('events')}`,
+    `change Widget ${inNamespace('status')} (status)`,
   ]);
   await widgets.reconcile('status');
   await widgets.apply('status', { size: 2, parts: [] });
   expect(await titles('status')).toEqual([
-    `delete ConfigMap ${namespace}/events`,
-    `change Widget ${namespace}/status (status)`,
+    `delete ConfigMap ${inNamespace('events')}`,
+    `change Widget ${inNamespace('status')} (status)`,
   ]);
 });
 
@@ -71,7 +69,6 @@ it('a dry run of a change shows exactly the fields that the reconcile then chang
   const { changes } = await dryRun('one');
   const of = (type: string, object: string) =>
     changes.find((one) => one.type === type && 'object' in one && one.object === object);
-  const inNamespace = (name: string) => `${widgets.namespace}/${name}`;
   expect(of('change', `ConfigMap ${inNamespace('left')}`)).toMatchObject({
     fields: [{ path: 'data.size', before: '1', after: '2' }],
   });
@@ -100,7 +97,7 @@ it('N1: a dry run shows what goes from a map of the status that becomes empty', 
 it('a dry run shows what a patch of managedFields lets go, and the patch itself not', async () => {
   await widgets.apply('one', { size: 1, parts: ['left'] });
   await widgets.reconcile('one');
-  const path = `/api/v1/namespaces/${widgets.namespace}/configmaps/left`;
+  const path = widgets.childPath('left');
   // Two edits end with the value of the child, and co-own it.
   await widgets.mergePatch('left', { data: { size: '2', theirs: '1' } }, path);
   await widgets.mergePatch('left', { data: { size: '1' } }, path);
@@ -113,7 +110,7 @@ it('a dry run shows what a patch of managedFields lets go, and the patch itself 
   expect(changes).toEqual([
     {
       type: 'change',
-      object: `ConfigMap ${widgets.namespace}/left`,
+      object: `ConfigMap ${inNamespace('left')}`,
       fields: [
         { path: 'data.other', after: 'x' },
         { path: 'data.size', before: '1' },
@@ -121,7 +118,7 @@ it('a dry run shows what a patch of managedFields lets go, and the patch itself 
     },
   ]);
   await widgets.reconcile('one');
-  const [left] = await widgets.list(configMap, 'outrigger.dev/owner-uid');
+  const [left] = await widgets.children();
   expect(left).toMatchObject({ data: { other: 'x', theirs: '1' } });
   expect(Object.keys(Object(left?.data))).not.toContain('size');
 });

@@ -6,7 +6,7 @@ import { Event } from '../../src/kubernetes.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { lastTry, record, setUp } from './batch-harness.ts';
+import { lastTry, record, settle, setUp } from './batch-harness.ts';
 import { widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
@@ -16,11 +16,8 @@ beforeEach(async () => void (await widgets.apply('one', { size: 1 })));
 /** Runs a batch with one message until its deadline, and resolves when its process exits or the batch ends. */
 async function runUntilDeadline(more: Partial<Message> = {}) {
   const started = Promise.withResolvers<void>();
-  const { reconcile, finalize } = widgets.behaviour;
-  widgets.behaviour.reconcile = (...args) => {
-    started.resolve();
-    return reconcile(...args);
-  };
+  widgets.beforeReconciler(async () => started.resolve());
+  const { finalize } = widgets.behaviour;
   widgets.behaviour.finalize = (...args) => {
     started.resolve();
     return finalize(...args);
@@ -31,6 +28,7 @@ async function runUntilDeadline(more: Partial<Message> = {}) {
     .run([{ ...record('one'), body: formatMessage(message), groupId: groupIdOf(message) }])
     .catch(() => 'exited');
   await started.promise;
+  await settle();
   harness.advance(25_000);
   return { ...harness, ended: await ended };
 }

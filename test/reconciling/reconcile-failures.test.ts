@@ -2,10 +2,8 @@
 // injected between it and the reconcile.
 import { beforeEach, expect, it } from 'vitest';
 import { ChildrenRefusedError } from '../../src/core/errors.ts';
-import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError, ConnectError, DeadlineError, ResponseError } from '../../src/kube/client/errors.ts';
-import { getObject } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import { errorClassOf } from '../../src/reconciling/classify-error.ts';
 import type { Outcome } from '../../src/reconciling/outcome.ts';
@@ -15,7 +13,7 @@ import { asRetry } from '../sqs/messages.ts';
 import type { BeforeRequest } from '../support/intercept-requests.ts';
 import { createRecorder, type Recorder } from '../support/recorder.ts';
 import { reported } from './batch-harness.ts';
-import { built, widget, widgetsOn } from './widgets.ts';
+import { api, built, terminating, widget, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
@@ -48,9 +46,6 @@ const calls: Readonly<Record<string, (request: KubeRequest) => boolean>> = {
   'apply of a child': ({ method, path }) => method === 'PATCH' && path.endsWith(`/configmaps/${name}`),
   status: ({ method, path }) => method === 'PATCH' && path.endsWith('/status'),
 };
-const api = (status: number, reason = '', causes: readonly object[] = [], retryAfterSeconds?: number) =>
-  new ApiError('PATCH /x', status, { kind: 'Status', reason, message: 'no', details: { causes } }, retryAfterSeconds);
-const terminating = api(403, 'Forbidden', [{ reason: 'NamespaceTerminating', message: 'going' }]);
 const unreachable = [
   ['no connection', new ConnectError('connect ECONNREFUSED')],
   ['429', api(429, 'TooManyRequests', [], 1)],
@@ -144,18 +139,30 @@ it('a reconcile whose child an admission policy refuses ends with PolicyDenied, 
   expect(await condition('Stalled')).toBeUndefined();
 });
 
+const vanishes = async () => await widgets.vanish(name);
+const changes = async () => void (await apply(8));
+const gone = { type: 'nothing', reason: 'gone' };
+const ofSize8 = expect.objectContaining({ status: expect.objectContaining({ size: 8, observedGeneration: 2 }) });
 it.each([
-  'finalizer',
-  'status',
-])('a reconcile of an object that is deleted just before its %s is written has nothing to do', async (call) => {
-  let gone = false;
+  ['is deleted just before its finalizer is written has nothing to do', 'finalizer', vanishes, gone, undefined],
+  ['is deleted just before its status is written has nothing to do', 'status', vanishes, gone, undefined],
+  [
+    'changes just before its finalizer is written reads the object again',
+    'finalizer',
+    changes,
+    { type: 'done' },
+    ofSize8,
+  ],
+  ['changes just before its status is written reads the object again', 'status', changes, { type: 'done' }, ofSize8],
+])('a reconcile of an object that %s', async (_, call, act, expected, stored) => {
+  let acted = false;
   const { outcome } = await reconcile(async (request) => {
-    if (gone || calls[call]?.(request) !== true) return;
-    gone = true;
-    await widgets.vanish(name);
+    if (acted || calls[call]?.(request) !== true) return;
+    acted = true;
+    await act();
   });
-  expect(outcome).toEqual({ type: 'nothing', reason: 'gone' });
-  expect(await read()).toBeUndefined();
+  expect(outcome).toEqual(expected);
+  expect(await read()).toEqual(stored);
 });
 
 it('a 404 of a write is the end of the object if another one has its name, and a failure if it exists', async () => {
@@ -172,20 +179,6 @@ it('a 404 of a write is the end of the object if another one has its name, and a
   await widgets.remove(name);
   await apply(8);
   expect(await outcome()).toEqual({ type: 'nothing', reason: 'gone' });
-});
-
-it.each([
-  'finalizer',
-  'status',
-])('a reconcile whose object changes just before its %s is written reads the object again', async (call) => {
-  let changed = false;
-  const { outcome } = await reconcile(async (request) => {
-    if (changed || calls[call]?.(request) !== true) return;
-    changed = true;
-    await apply(8);
-  });
-  expect(outcome).toEqual({ type: 'done' });
-  expect((await read())?.status).toMatchObject({ size: 8, observedGeneration: 2 });
 });
 
 const pageNotFound = new ApiError('GET /x', 404, '404 page not found\n');
@@ -227,13 +220,11 @@ it.each([
 });
 
 it.each([409, 404])('a reconcile whose child still exists after a DELETE with %s fails', async (status) => {
+  const { reconcile: withOneChild } = widgets.behaviour;
+  const children = [name, `${name}-old`].map((one) => ({ metadata: { name: one } }));
+  widgets.does(async (_, { applyAll }) => await applyAll(ConfigMap, children));
   await reconcile();
-  const { client, namespace } = widgets;
-  const owned = await getObject(client, ConfigMap, { namespace, name });
-  const { uid, ...metadata } = owned?.metadata ?? { name };
-  const stray = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, name: `${name}-old` } };
-  for (const field of ['resourceVersion', 'managedFields', 'creationTimestamp'] as const) delete stray.metadata[field];
-  await applyObject(client, ConfigMap, stray, { fieldManager: 'outrigger/widget' });
+  widgets.behaviour.reconcile = withOneChild;
   const refusal = async ({ method, path }: KubeRequest) => {
     if (method === 'DELETE' && path.endsWith('-old')) throw api(status, status === 409 ? 'Conflict' : 'NotFound');
   };
@@ -241,7 +232,7 @@ it.each([409, 404])('a reconcile whose child still exists after a DELETE with %s
   expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('was not deleted') } });
   expect(await condition('Reconciling')).toBeDefined();
   expect((await reconcile()).outcome).toEqual({ type: 'done' });
-  expect(await getObject(client, ConfigMap, { namespace, name: `${name}-old` })).toBeUndefined();
+  expect((await widgets.children()).map(({ metadata }) => metadata.name)).toEqual([name]);
 });
 
 it('a reconcile whose Event is rejected is done, and its log has no credential', async () => {

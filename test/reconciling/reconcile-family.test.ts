@@ -1,10 +1,8 @@
 // A reconcile of an object that is being deleted, and the effects on other objects: finalizers, children, Events. On
 // any API server.
 import { beforeEach, expect, it } from 'vitest';
-import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
-import { getObject } from '../../src/kube/client/read.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { createRecorder } from '../support/recorder.ts';
 import { built, configMap, widget, widgetsOn } from './widgets.ts';
@@ -19,8 +17,7 @@ it.each([
   { next: 'with a new object of the name', recreated: true, outcome: { type: 'done' } },
 ])('a deletion in spite of the finalizer runs finalize ($next)', async ({ recreated, outcome }) => {
   const { metadata } = await apply('a', { size: 3 });
-  widgets.beforeReconciler(async (call) => {
-    if (call > 1) return;
+  widgets.beforeReconciler(async () => {
     await widgets.vanish('a');
     if (recreated) await apply('a', { size: 4 });
   });
@@ -113,43 +110,33 @@ it('a deletion with an invalid spec keeps the finalizer until the spec is correc
 });
 
 it('fields of a child that another manager has set too are logged when they are set back, and others are not', async () => {
-  const object = await apply('a', { size: 3 });
-  widgets.behaviour.reconcile = async (_, { apply: applyChild }) => {
-    await applyChild(configMap, { metadata: { name: 'b' }, data: { contested: '1' } });
-    return { status: {}, conditions: { Built: built } };
-  };
+  const desired = { metadata: { name: 'b' }, data: { contested: '1' } };
+  widgets.does(async (_, context) => await context.apply(configMap, desired));
   const { log, lines } = createRecorder();
   await reconcile('a', {}, { log });
-  const key = { name: 'b', namespace: object.metadata.namespace };
-  const child = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { contested: '2', free: '2' } };
-  await applyObject(widgets.client, configMap, child, { fieldManager: 'autoscaler' });
+  await widgets.applyChild('autoscaler', 'b', { contested: '2', free: '2' });
   await reconcile('a', {}, { log });
   await reconcile('a', {}, { log });
-  expect(await getObject(widgets.client, configMap, key)).toMatchObject({ data: { contested: '1', free: '2' } });
+  expect(await widgets.children()).toMatchObject([{ data: { contested: '1', free: '2' } }]);
   expect(lines.filter(({ message }) => message === 'field of another manager overwritten')).toMatchObject([
     { level: 'warn', fields: { kind: 'ConfigMap', fieldManager: 'autoscaler', field: 'data.contested' } },
   ]);
 });
 
 it('a field that a controller drops and another applier keeps is logged with that manager, and one at an exact path goes', async () => {
-  const object = await apply('a', { size: 3 });
-  const key = { name: 'k', namespace: object.metadata.namespace };
   const { log, lines } = createRecorder();
   const says = async (data: Record<string, string>, exact: readonly 'data'[] = []) => {
-    widgets.behaviour.reconcile = async (_, { apply: applyChild }) => {
-      await applyChild(configMap, { metadata: { name: 'k' }, data }, { exact });
-      return { status: {}, conditions: { Built: built } };
-    };
+    const desired = { metadata: { name: 'k' }, data };
+    widgets.does(async (_, context) => await context.apply(configMap, desired, { exact }));
     await reconcile('a', {}, { log });
   };
   await says({ a: '1', b: '2' });
-  const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { b: '2' } };
-  await applyObject(widgets.client, configMap, theirs, { fieldManager: 'kubectl' });
+  await widgets.applyChild('kubectl', 'k', { b: '2' });
   await says({ a: '1' });
-  expect(await getObject(widgets.client, configMap, key)).toMatchObject({ data: { a: '1', b: '2' } });
+  expect(await widgets.children()).toMatchObject([{ data: { a: '1', b: '2' } }]);
   await says({ a: '1' }, ['data']);
-  expect((await getObject(widgets.client, configMap, key))?.data).toEqual({ a: '1' });
-  const field = { child: `${key.namespace}/k`, fieldManager: 'kubectl', field: 'data.b' };
+  expect((await widgets.children()).map(({ data }) => data)).toEqual([{ a: '1' }]);
+  const field = { child: `${widgets.namespace}/k`, fieldManager: 'kubectl', field: 'data.b' };
   expect(lines.filter(({ message }) => message.startsWith('field '))).toMatchObject([
     { level: 'info', message: 'field kept by another manager', fields: field },
     { level: 'warn', message: 'field of another manager removed', fields: field },
@@ -159,8 +146,7 @@ it('a field that a controller drops and another applier keeps is logged with tha
 it('children that are created again are a write to an observed object', async () => {
   await apply('a', { size: 3, parts: ['one'] });
   expect(await reconcile('a')).toMatchObject({ observedBefore: false });
-  const path = `/api/v1/namespaces/${widgets.namespace}/configmaps/one`;
-  await widgets.client.request({ method: 'DELETE', path });
+  await widgets.client.request({ method: 'DELETE', path: widgets.childPath('one') });
   expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 1, noops: 0 });
   expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 0, noops: 0 });
 });

@@ -9,7 +9,7 @@ import {
   RetryLater,
   TerminalError,
 } from '../../src/core/errors.ts';
-import { ApiError, ConnectError, isConflict } from '../../src/kube/client/errors.ts';
+import { ConnectError, isConflict } from '../../src/kube/client/errors.ts';
 import { asOfNow } from '../../src/reconciling/pass/observe.ts';
 import type { Ended, Task, Verdict } from '../../src/reconciling/pass/pass.ts';
 import { followsOwnWrite } from '../../src/reconciling/pass/report-pass.ts';
@@ -18,7 +18,7 @@ import { createPrimaryObject } from '../../src/reconciling/primary-object.ts';
 import { createStatusWriter } from '../../src/reconciling/status/status-writer.ts';
 import type { Cause, Message } from '../../src/sqs/message.ts';
 import { aMessage, asChange, asRequeue, asRetry } from '../sqs/messages.ts';
-import { widget } from './widgets.ts';
+import { api, terminating, widget } from './widgets.ts';
 
 const { declaration } = widget.controller('widget', {
   reconcile: async () => ({ status: {}, conditions: { Built: { status: 'True', reason: 'Built' } } }),
@@ -34,9 +34,6 @@ const facts = (more: Partial<Facts> = {}): Facts => ({
   ...more,
 });
 const threw = (error: unknown): Ended => ({ type: 'threw', error, isLate: false });
-const api = (status: number, reason: string, causes: readonly object[] = []) =>
-  new ApiError('PATCH /x', status, { kind: 'Status', reason, message: 'no', details: { causes } });
-const terminating = api(403, 'Forbidden', [{ reason: 'NamespaceTerminating', message: 'going' }]);
 /** The outcome, and the reasons of Ready and of the condition that tells of the error. */
 const said = (verdict: Verdict) => {
   if (verdict.type === 'unwritten') return 'unwritten';

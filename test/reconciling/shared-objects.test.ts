@@ -1,23 +1,21 @@
 // Only what reconciles leave on objects that another project, controller or client also writes: two projects whose
 // controllers have the same name, and children that have lost Outrigger's labels.
 import { expect, it } from 'vitest';
-import { objectPath } from '../../src/kube/client/path.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { createRecorder } from '../support/recorder.ts';
-import { built, configMap, widgetsOn } from './widgets.ts';
+import { configMap, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer();
 const fixture = widgetsOn(connect);
 
 /** Gives the controller children of these names, and an Event. */
 const withChild = (name: string, ...others: readonly string[]) => {
-  fixture.behaviour.reconcile = async ({ spec }, { applyAll, recordEvent }) => {
+  fixture.does(async (_, { applyAll, recordEvent }) => {
     const children = [name, ...others].map((one) => ({ metadata: { name: one }, data: { by: name } }));
     await applyAll(configMap, children);
     recordEvent('Normal', 'Applied', `applied ${name}`);
-    return { status: { size: spec.size }, conditions: { Built: built } };
-  };
+  });
 };
 
 it('two projects keep their own finalizer, children and fields, and one that is finalized leaves the other’s', async () => {
@@ -69,10 +67,8 @@ it('two controllers that give a child of one object the same name each log it, a
 const periodic = { cause: { type: 'resync', run: '2026-11-25T10:00:00.000Z', dueAt: 1 } } as const;
 const watcherPass = { cause: { type: 'resync', run: 'watcher-2026-11-25', dueAt: 1 } } as const;
 
-const removeLabels = async (name: string) => {
-  const path = objectPath(configMap, { namespace: fixture.namespace, name });
-  await fixture.mergePatch(name, { metadata: { labels: null } }, path);
-};
+const removeLabels = async (name: string) =>
+  await fixture.mergePatch(name, { metadata: { labels: null } }, fixture.childPath(name));
 const names = async () => (await fixture.list(configMap)).map(({ metadata }) => metadata.name);
 
 it('a child without labels is pruned by the periodic reconcile alone, and the children of others stay', async () => {

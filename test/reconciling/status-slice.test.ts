@@ -9,7 +9,7 @@ const managers = ['outrigger-widget', 'outrigger-widget-painter'] as const;
 
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
-const { apply, condition, owned, paint, paintReturns, read, reconcile, remove, throws } = widgets;
+const { apply, condition, owned, paint, paintReturns, read, reconcile, remove, returns, throws } = widgets;
 beforeEach(async () => void (await apply('a', { size: 3 })));
 /** Reconciles the object with both controllers. */
 const writeBoth = async () => {
@@ -39,13 +39,11 @@ it('a status slice observes a new generation only in its own conditions', async 
 
 it('a changed status slice is not reverted by the other controller, which returns its old value', async () => {
   await paint('a');
-  let builds = 0;
+  paintReturns({ status: { coat: 'blue' } });
   widgets.behaviour.reconcile = async ({ status }) => {
-    builds += 1;
-    paintReturns({ status: { coat: 'blue' } });
-    if (builds === 1) await paint('a');
     return { status: { ...status, size: 3 }, conditions: { Built: built } };
   };
+  widgets.beforeReconciler(async () => await paint('a'));
   await reconcile('a');
   expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
   expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'blue' });
@@ -84,15 +82,11 @@ it('both controllers keep their fields if they write between the other’s read 
   expect((await paint('a')).outcome).toEqual({ type: 'done' });
   // The input of its status is unchanged, so the reconciler does not run again.
   expect(runs).toBe(1);
-  let builds = 0;
-  widgets.behaviour.reconcile = async () => {
-    builds += 1;
-    paintReturns({ status: { coat: 'blue' } });
-    if (builds === 1) await paint('a');
-    return { status: { size: 3, note: 'built' }, conditions: { Built: built } };
-  };
+  paintReturns({ status: { coat: 'blue' } });
+  returns({ status: { size: 3, note: 'built' } });
+  const builds = widgets.beforeReconciler(async () => await paint('a'));
   expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
-  expect(builds).toBe(1);
+  expect(builds()).toBe(1);
   expect((await read('a'))?.status).toMatchObject({ size: 3, note: 'built', coat: 'blue' });
 });
 

@@ -7,18 +7,18 @@ import { type Message, parseMessage } from '../../src/sqs/message.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { startWatch, type Watch } from '../statements/watch.ts';
-import { built, configMap, widget, widgetsOn } from './widgets.ts';
+import { configMap, widget, widgetsOn } from './widgets.ts';
 
 const { connect } = await useApiServer({ controllers: 'none' });
 const widgets = widgetsOn(connect);
-const { apply, mergePatch, reconcile } = widgets;
-const pathOf = (name: string) => `/api/v1/namespaces/${widgets.namespace}/configmaps/${name}`;
+const { apply, childPath, mergePatch, reconcile } = widgets;
 const children = async () => (await widgets.list(configMap)).filter(({ metadata }) => metadata.ownerReferences);
 const child = async (name: string) => (await children()).find(({ metadata }) => metadata.name === name)?.metadata;
 const anObject = async (name: string) => (await widgets.list(configMap)).find(({ metadata }) => metadata.name === name);
 const referenceToWidget = { apiVersion: widget.apiVersion, kind: 'Widget', controller: true };
 const labels = { 'outrigger.dev/controller': null, 'outrigger.dev/owner-uid': null };
-const strip = async (name: string, metadata: object = { labels }) => await mergePatch(name, { metadata }, pathOf(name));
+const strip = async (name: string, metadata: object = { labels }) =>
+  await mergePatch(name, { metadata }, childPath(name));
 
 let watching: Watch;
 let arrived = Promise.withResolvers<void>();
@@ -53,11 +53,8 @@ async function reconcileStrays(count: number): Promise<void> {
 }
 
 it('K12: a kept child that gets its labels back has no further field of its controller', async () => {
-  widgets.behaviour.reconcile = async (_, { applyAll }) => {
-    await applyAll(configMap, (existing) => existing);
-    return { status: {}, conditions: { Built: built } };
-  };
-  await mergePatch('one', { data: { theirs: '1' } }, pathOf('one'));
+  widgets.does(async (_, { applyAll }) => await applyAll(configMap, (existing) => existing));
+  await mergePatch('one', { data: { theirs: '1' } }, childPath('one'));
   await strip('one');
   await reconcileStrays(1);
   const ours = (await child('one'))?.managedFields?.filter(({ manager }) => manager === 'outrigger-widget');
@@ -81,7 +78,7 @@ it('a deleted child costs one read by its name, and none once its owner is gone'
   messages = messages.filter(({ strays }) => strays !== undefined);
   widgets.requests.length = 0;
   await reconcileStrays(1);
-  const reads = () => widgets.requests.filter((one) => one === `GET ${pathOf('one')}`);
+  const reads = () => widgets.requests.filter((one) => one === `GET ${childPath('one')}`);
   expect(reads()).toHaveLength(1);
   await widgets.vanish('a');
   widgets.requests.length = 0;

@@ -18,7 +18,9 @@ import { applyObject } from '../../src/kube/apply/apply.ts';
 import { ownedFields } from '../../src/kube/apply/managed-fields.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
 import { createReconcile, type Reconcile } from '../../src/reconciling/reconcile.ts';
@@ -75,6 +77,11 @@ type ReconcileOptions = { readonly before?: BeforeRequest; readonly signal?: Abo
 
 export const silent = silentLog;
 export const built = { status: 'True', reason: 'Built' } as const;
+
+/** The refusal of a write, as an API server responds it. */
+export const api = (status: number, reason = '', causes: readonly object[] = [], retryAfterSeconds?: number) =>
+  new ApiError('PATCH /x', status, { kind: 'Status', reason, message: 'no', details: { causes } }, retryAfterSeconds);
+export const terminating = api(403, 'Forbidden', [{ reason: 'NamespaceTerminating', message: 'going' }]);
 
 /** The behaviour at the start of each test: children for the parts, and a finalize that is done at once. */
 const defaultBehaviour: Behaviour = {
@@ -171,22 +178,30 @@ export function widgetsOn(connect: () => Connection) {
   const mergePatch = async (path: string, body: object) =>
     await state.client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
   const remove = async (name: string) => void (await state.client.request({ method: 'DELETE', path: pathOf(name) }));
+  /** Lists the objects of a kind in the namespace, with these labels if they are given. */
+  const list = async (kind: Kind, labelSelector?: string) => {
+    const found: KubeObject[] = [];
+    const pages = listPages(state.client, kind, { namespace: state.namespace, labelSelector });
+    for await (const { items } of pages) found.push(...items);
+    return found;
+  };
   const read = async (name: string) => await getObject(state.client, widget, { namespace: state.namespace, name });
 
   return Object.assign(state, {
     requests,
-    registry: [controller, painter],
+    registry: [controller, painter] as const,
     runReconcile,
     messageFor,
-    /** Runs before each call of the controller's reconciler, with the number of the call. */
-    beforeReconciler: (before: (call: number) => Promise<unknown>) => {
+    /** Acts before the first call of the controller's reconciler. Returns what counts the calls. */
+    beforeReconciler: (act: () => Promise<unknown>) => {
       const { reconcile } = state.behaviour;
       let calls = 0;
       state.behaviour.reconcile = async (...given) => {
         calls += 1;
-        await before(calls);
+        if (calls === 1) await act();
         return await reconcile(...given);
       };
+      return () => calls;
     },
     /** Makes finalize return these results in turn, then `done`. Returns the uids that it is called for. */
     finalizes: (...results: readonly (Finalized | Error)[]): readonly string[] => {
@@ -206,6 +221,13 @@ export function widgetsOn(connect: () => Connection) {
     /** Makes the controller return a result; without fields that is a success with an empty status. */
     returns: (result: Partial<Result<Status, 'Built'>>) => {
       state.behaviour.reconcile = async () => ({ status: {}, conditions: { Built: built }, ...result });
+    },
+    /** Makes the controller do this, and return a success with an empty status. */
+    does: (act: (...given: Parameters<Behaviour['reconcile']>) => Promise<unknown>) => {
+      state.behaviour.reconcile = async (...given) => {
+        await act(...given);
+        return { status: {}, conditions: { Built: built } };
+      };
     },
     /** Makes the second controller return a result; without fields that is a success with an empty slice. */
     paintReturns: (result: Partial<Result<Paint, 'Painted'>>) => {
@@ -229,12 +251,14 @@ export function widgetsOn(connect: () => Connection) {
     },
     remove,
     mergePatch: async (name: string, body: object, path = pathOf(name)) => await mergePatch(path, body),
-    /** Lists the objects of a kind in the namespace, with these labels if they are given. */
-    list: async (kind: Kind, labelSelector?: string) => {
-      const found: KubeObject[] = [];
-      const pages = listPages(state.client, kind, { namespace: state.namespace, labelSelector });
-      for await (const { items } of pages) found.push(...items);
-      return found;
+    list,
+    childPath: (name: string) => objectPath(configMap, { namespace: state.namespace, name }),
+    /** Lists the children in the namespace. */
+    children: async () => await list(configMap, 'outrigger.dev/owner-uid'),
+    /** Applies the data of a child as another client. */
+    applyChild: async (manager: string, name: string, data: Readonly<Record<string, string>>) => {
+      const child = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: state.namespace }, data };
+      await applyObject(state.client, configMap, child, { fieldManager: manager });
     },
     /** Deletes an object with all its finalizers, like a DELETE that was decided before they were added. */
     vanish: async (name: string) => {

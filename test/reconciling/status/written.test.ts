@@ -1,6 +1,7 @@
 // A status is in the cluster as the author returned it, whatever its fields were before and whoever else owns them.
 // Only what is stored; the content of a status is in status.test.ts.
 import { beforeEach, expect, it } from 'vitest';
+import { applyStatus } from '../../../src/kube/apply/apply.ts';
 import { useApiServer } from '../../harness/api-server.ts';
 import { built, configMap, widget, widgetsOn } from '../widgets.ts';
 
@@ -46,26 +47,19 @@ it.each([
 
 it('N1: a map of a status that becomes empty keeps what another manager owns in it', async () => {
   await becomes({ nodes: one });
-  await widgets.mergePatch('a', { status: { nodes: { b: '2' } } }, `${widgets.pathOf('a')}/status`);
+  await patch({ status: { nodes: { b: '2' } } });
   await becomes({ nodes: {} }, { nodes: { b: '2' } });
 });
 
-const managers = { first: 'outrigger-widget', slice: 'outrigger-widget-painter' };
 const statusPath = () => `${widgets.pathOf('a')}/status`;
 const patch = async (body: object, path = statusPath()) => await widgets.mergePatch('a', body, path);
 const statusOf = async () => Object((await read('a'))?.status);
 const typesOf = async () => (await statusOf()).conditions.map((one: { type: string }) => one.type).sort();
 /** Applies a status as another client. */
 const applyBy = async (manager: string, status: object) => {
-  const body = { apiVersion: 'reconcile.example.com/v1', kind: 'Widget', metadata: { name: 'a' }, status };
-  const query = { fieldManager: manager, force: true };
-  await widgets.client.request({
-    method: 'PATCH',
-    path: statusPath(),
-    contentType: 'application/apply-patch+yaml',
-    body,
-    query,
-  });
+  const { apiVersion, kind } = widget;
+  const target = { apiVersion, kind, key: { name: 'a', namespace: widgets.namespace }, resourceVersion: undefined };
+  await applyStatus(widgets.client, widget, target, status, { fieldManager: manager });
 };
 /** Replaces the status by an older one, as a backup does. */
 const restore = async (status: unknown) => {
@@ -152,7 +146,7 @@ it.each([
   await widgets.paint('a');
   expect(await statusOf()).not.toHaveProperty('coat');
   expect(await typesOf()).toEqual(['Built', 'Painted', 'Ready']);
-  expect(await widgets.owned('a', managers.slice)).toEqual({ conditions: ['Painted'] });
+  expect(await widgets.owned('a', 'outrigger-widget-painter')).toEqual({ conditions: ['Painted'] });
   await settles();
 });
 
@@ -201,7 +195,7 @@ it.each([
   expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
   expect(await statusOf()).toMatchObject({ note: stored, nodes: { [stored]: stored } });
   expect(widgets.condition(await read('a'), 'Built')).toMatchObject({ message: stored });
-  expect(await widgets.list(configMap, 'outrigger.dev/owner-uid')).toMatchObject([
+  expect(await widgets.children()).toMatchObject([
     { metadata: { annotations: { text: stored } }, data: { a: stored } },
   ]);
   expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
@@ -224,18 +218,12 @@ it.each([
   const { outcome } = await reconcile('a');
   expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining(path) } });
   expect(widgets.condition(await read('a'), 'Ready')).toMatchObject({ message: expect.stringContaining(path) });
-  expect(await widgets.list(configMap, 'outrigger.dev/owner-uid')).toEqual([]);
+  expect(await widgets.children()).toEqual([]);
 });
 
 it('K8: a whole number beyond 2^53 that another client wrote is left as it is, also if the author copies the status', async () => {
-  await widgets.client.request({
-    method: 'PATCH',
-    path: statusPath(),
-    query: { fieldManager: 'other' },
-    contentType: 'application/merge-patch+json',
-    // As it is on the wire: no number of JavaScript.
-    body: { status: { size: Reflect.get(JSON, 'rawJSON')('1152921504606846977') } },
-  });
+  // As it is on the wire: no number of JavaScript.
+  await patch({ status: { size: Reflect.get(JSON, 'rawJSON')('1152921504606846977') } });
   widgets.behaviour.reconcile = async ({ status }) => {
     const { size, note } = Object(status);
     return { status: { size, note: `${note ?? ''}x` }, conditions: { Built: built } };
