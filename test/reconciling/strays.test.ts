@@ -63,7 +63,8 @@ it('K12: a kept child that gets its labels back has no further field of its cont
 });
 
 it('K19: children that all lost their labels at once, and are dropped, are all deleted', async () => {
-  const parts = Array.from({ length: 12 }, (_, index) => `part-${index}`);
+  // No child is deleted before: a message about it would count as well.
+  const parts = ['one', 'two', ...Array.from({ length: 10 }, (_, index) => `part-${index}`)];
   await apply('a', { size: 1, parts });
   await reconcile('a');
   await Promise.all(parts.map(async (name) => await strip(name)));
