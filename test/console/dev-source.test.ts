@@ -138,6 +138,9 @@ it('the messages of the local queues are shown where they are, without a receive
   expect(sharedDeadLetters).toBe(2);
   expect(texts({ ...others, sharedDeadLetters: 2 })).toContain('3 dead letters');
   expect(texts(others)).toContain('queues: not known: they cannot be read');
+  // The two functions without queues are not named once more.
+  expect(flow.controllers.map(({ health }) => health.state)).toEqual(['working', 'not known', 'not known']);
+  expect(texts(flow).filter((text) => text.startsWith('function'))).toEqual([]);
 });
 
 it('a kind of children that may not be listed is named, and is not a kind without objects', async () => {

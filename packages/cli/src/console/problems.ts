@@ -23,6 +23,8 @@ export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]
       const about = `${kind} ${name}: ${state}${text === undefined ? '' : `: ${text}`}`;
       return tone === 'bad' || tone === 'unknown' ? [{ text: about, view: 'flow' }] : [];
     });
+  // One line says that queues cannot be read, and not one more for each function behind them.
+  const judged = controllers.filter(({ queued, health }) => queued !== undefined || health.state !== 'not known');
   const letters = deadLettersOf(flow);
   const dead = letters.reduce((sum: number, one = 0) => sum + one, 0);
   const read = [waitingTimers, ...letters, ...controllers.map(({ queued }) => queued)];
@@ -34,7 +36,7 @@ export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]
   });
   return [
     ...partsOf('cluster', clusters),
-    ...partsOf('function', [...controllers, ...shared]),
+    ...partsOf('function', [...judged, ...shared]),
     ...(read.includes(undefined) ? [{ text: 'queues: not known: they cannot be read', view: 'queues' as const }] : []),
     ...(dead > 0 ? [{ text: numbered(dead, 'dead letter', 'dead letters'), view: 'queues' as const }] : []),
     ...objects,
