@@ -62,9 +62,8 @@ afterAll(async () => await parts.disposeAsync());
 afterEach(() => ending.abort());
 
 /** Opens the source, with the object of `foo` in it. */
-async function open(): Promise<ConsoleSource> {
+async function open(source = createDevSource(controllers)): Promise<ConsoleSource> {
   ending = new AbortController();
-  const source = createDevSource(controllers);
   const view = createObjectCache(cluster.client, [Foo], {
     signal: ending.signal,
     onChange: (change) => source.onEvent({ type: 'object', change }),
@@ -141,6 +140,16 @@ it('the messages of the local queues are shown where they are, without a receive
   // The two functions without queues are not named once more.
   expect(flow.controllers.map(({ health }) => health.state)).toEqual(['working', 'not known', 'not known']);
   expect(texts(flow).filter((text) => text.startsWith('function'))).toEqual([]);
+});
+
+it('saved code that does not run is a problem until what is saved runs', async () => {
+  const devSource = createDevSource(controllers);
+  const source = await open(devSource);
+  const texts = async () => problemsOf(await source.flow(signal), []).map(({ text }) => text);
+  devSource.setRefused(new Error('src/a.ts:1:2: boom'));
+  expect(await texts()).toContain('saved code: cannot load: src/a.ts:1:2: boom; what was saved before it runs');
+  devSource.setRefused(undefined);
+  await expect.poll(texts, { timeout: 5_000 }).not.toContainEqual(expect.stringContaining('saved code'));
 });
 
 it('a kind of children that may not be listed is named, and is not a kind without objects', async () => {

@@ -7,8 +7,10 @@ import { useFolder } from '../support/folder.ts';
 
 const root = useFolder();
 let steps: string[];
+let refusals: (Error | undefined)[];
 beforeEach(async () => {
   steps = [];
+  refusals = [];
   for (const folder of ['src', 'functions']) await mkdir(root.at(folder));
 });
 
@@ -18,7 +20,10 @@ async function stepsOfSave(
 ): Promise<readonly string[]> {
   const reloading = reloadOnSave({ reload }, root.path, {
     onLine: ({ text }) => steps.push(text),
-    onReloaded: () => steps.push('types'),
+    onReloaded: (refused) => {
+      refusals.push(refused);
+      steps.push('types');
+    },
   });
   onTestFinished(() => reloading.stop());
   await root.write('src/a.ts', '');
@@ -32,9 +37,11 @@ it('a saved source is built and loaded, and its types are checked last', async (
     'src/a.ts was saved: built, and loaded by functions and watchers',
     'types',
   ]);
+  expect(refusals).toEqual([undefined]);
 });
 
 it('a source that cannot be built is named with the place', async () => {
   const failed = await stepsOfSave(async () => await Promise.reject(new Error('src/a.ts:1:2: ERROR')));
   expect(failed[0]).toBe('src/a.ts was saved, but cannot be built: src/a.ts:1:2: ERROR');
+  expect(refusals).toEqual([new Error('src/a.ts:1:2: ERROR')]);
 });

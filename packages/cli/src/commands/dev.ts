@@ -253,7 +253,10 @@ async function live(
   types.start();
   const reloading = reloadOnSave(dev, root, {
     onLine: print,
-    onReloaded: types.start,
+    onReloaded: (refused) => {
+      devSource.setRefused(refused);
+      types.start();
+    },
   });
   await new Promise<void>((resolve) => {
     if (stop.aborted) resolve();

@@ -22,7 +22,7 @@ export type FlowDeps = {
   /** When the oldest message of a queue was sent. CloudWatch alone knows it of a queue of AWS. */
   readonly oldestAt?: (queue: string, signal: AbortSignal) => Promise<number | undefined>;
   /** Reads what is not in the queues. */
-  readonly read: () => Promise<Pick<Flow, 'clusters' | 'version' | 'notes' | 'shared'>>;
+  readonly read: () => Promise<Pick<Flow, 'clusters' | 'version' | 'notes' | 'shared' | 'saved'>>;
   /** A read that is younger is used again. */
   readonly maxAgeMilliseconds: number;
 };

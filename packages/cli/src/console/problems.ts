@@ -17,7 +17,7 @@ export function deadLettersOf({ controllers, sharedDeadLetters }: Flow): readonl
 
 /** Finds the problems of a system. */
 export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]): readonly Problem[] {
-  const { clusters, controllers, waitingTimers, shared = [] } = flow;
+  const { clusters, controllers, waitingTimers, shared = [], saved } = flow;
   const partsOf = (kind: string, parts: readonly { readonly name: string; readonly health: Health }[]) =>
     parts.flatMap(({ name, health: { state, tone, text } }): readonly Problem[] => {
       const about = `${kind} ${name}: ${state}${text === undefined ? '' : `: ${text}`}`;
@@ -35,6 +35,7 @@ export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]
       : [{ text: `${numbered(number, 'object is', 'objects are')} ${state}`, view: 'objects', state }];
   });
   return [
+    ...(saved === undefined ? [] : partsOf('saved', [{ name: 'code', health: saved }])),
     ...partsOf('cluster', clusters),
     ...partsOf('function', [...judged, ...shared]),
     ...(read.includes(undefined) ? [{ text: 'queues: not known: they cannot be read', view: 'queues' as const }] : []),

@@ -124,6 +124,8 @@ export type Flow = {
   readonly resync?: ResyncRun;
   /** Of a stage: the functions that all controllers share. */
   readonly shared?: readonly { readonly name: string; readonly health: Health }[];
+  /** Of a local system: the code that was saved last, if it does not run. */
+  readonly saved?: Health | undefined;
   /** Over all controllers. */
   readonly p50Ms?: number;
   readonly p99Ms?: number;

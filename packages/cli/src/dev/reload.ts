@@ -12,8 +12,8 @@ const debounceMilliseconds = 300;
 /** What a reload needs of the command. */
 export type ReloadDeps = {
   readonly onLine: (line: OutputLine) => void;
-  /** Called after each save, as soon as the new source is loaded or refused. */
-  readonly onReloaded: () => void;
+  /** Called after each save, as soon as the new source is loaded or refused, which gives the reason. */
+  readonly onReloaded: (refused: Error | undefined) => void;
 };
 
 /** Watches the sources below the root until stopped. A failed build prints a line; the old bundles stay in use. */
@@ -32,14 +32,16 @@ export function reloadOnSave(
     }, debounceMilliseconds);
   };
   async function reload(file: string): Promise<void> {
+    let refused: Error | undefined;
     try {
       await dev.reload();
       onLine({ source: 'system', text: `${file} was saved: built, and loaded by functions and watchers` });
     } catch (error) {
       if (isStopped) return;
-      onLine({ source: 'system', text: `${file} was saved, but cannot be built: ${toError(error).message}` });
+      refused = toError(error);
+      onLine({ source: 'system', text: `${file} was saved, but cannot be built: ${refused.message}` });
     }
-    if (!isStopped) onReloaded();
+    if (!isStopped) onReloaded(refused);
   }
   // Each folder is watched separately: on Linux a recursive watch misses files that an editor replaces.
   const watching = ['src', 'functions']

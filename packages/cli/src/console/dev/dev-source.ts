@@ -9,7 +9,7 @@ import { urlPrefixOf } from '../../dev/sqs-server.ts';
 import type { Dev, DevEvent } from '../../dev/system.ts';
 import { createActions, type Operator } from '../actions.ts';
 import { createFlowReader } from '../flow.ts';
-import { type ClusterFacts, clusterHealth, watcherFacts } from '../health.ts';
+import { type ClusterFacts, clusterHealth, healthOf, watcherFacts } from '../health.ts';
 import { createLiveObjects } from '../live-objects.ts';
 import type { ConsoleSource } from '../source.ts';
 import { createDevExperiments } from './dev-experiments.ts';
@@ -25,6 +25,8 @@ export type SourceSystem = FaultySystem & Pick<Dev, 'client' | 'queueEndpoint' |
 export type DevSource = {
   /** Receives the events of the system, from its start. */
   readonly onEvent: (event: DevEvent) => void;
+  /** Says why the code that was saved last does not run, so that what was saved before it does; undefined if it runs. */
+  setRefused(error: Error | undefined): void;
   /** Returns the source when the system runs. The signal aborts when it ends. */
   attach(system: SourceSystem, operator: DevOperator, signal: AbortSignal): ConsoleSource;
 };
@@ -46,7 +48,12 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
   const live = createLiveObjects(controllers);
   const { history, listeners } = live;
   const traces = new RunTraces();
+  let refused: Error | undefined;
+  const savedHealth = () => refused && healthOf('cannot load', `${refused.message}; what was saved before it runs`);
   return {
+    setRefused: (error) => {
+      refused = error;
+    },
     onEvent: (event) => {
       if (event.type === 'spans') traces.add(event.spans);
       else if (event.type === 'log') history.addLogLine(event.text, event.function);
@@ -100,6 +107,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
             const paused = await operator.isClusterPaused();
             return {
               clusters: [{ name: localCluster, paused, health: clusterHealth({ ...(await facts.get()), paused }) }],
+              saved: savedHealth(),
             };
           },
         }),
