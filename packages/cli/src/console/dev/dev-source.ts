@@ -25,7 +25,7 @@ export type SourceSystem = FaultySystem & Pick<Dev, 'client' | 'queueEndpoint' |
 export type DevSource = {
   /** Receives the events of the system, from its start. */
   readonly onEvent: (event: DevEvent) => void;
-  /** Says why the code that was saved last does not run, so that what was saved before it does; undefined if it runs. */
+  /** Says why the code that was saved last does not run, as what was saved before it does; undefined if it runs. */
   setRefused(error: Error | undefined): void;
   /** Returns the source when the system runs. The signal aborts when it ends. */
   attach(system: SourceSystem, operator: DevOperator, signal: AbortSignal): ConsoleSource;
