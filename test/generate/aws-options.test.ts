@@ -107,11 +107,16 @@ describe('the options of a deployment', () => {
     // What serverless.yml uses itself is known, and a file that it includes is not read here.
     const params = { default: { EMAIL: 'a@b.test' }, prod: { MONITORNG: 'lean' } };
     const topic = { Endpoint: `\${env:EMAIL, param:EMAIL}` };
-    expect(() => refuseUnknown(['EMAIL=x'], [], { params: { default: params.default }, ...{ topic } })).not.toThrow();
-    expect(() => refuseUnknown([], [], { params, ...{ topic } })).toThrow(
+    const [used, misspelt] = [
+      { params: { default: params.default }, topic },
+      { params, topic },
+    ];
+    expect(() => refuseUnknown(['EMAIL=x'], [], used)).not.toThrow();
+    expect(() => refuseUnknown([], [], misspelt)).toThrow(
       /^serverless\.yml: params\.prod\.MONITORNG: unknown parameter; use one of LOG_/,
     );
-    expect(() => refuseUnknown([], [], { params, ...{ resources: `\${file(own.yml)}` } })).not.toThrow();
+    const including = { params, resources: `\${file(own.yml)}` };
+    expect(() => refuseUnknown([], [], including)).not.toThrow();
     // It would have the option's value, and setting it would encrypt the queues with the key.
     expect(() => refuseUnknown([], ['KMS_KEY_ARN'])).toThrow('the setting KMS_KEY_ARN of a controller has the name of');
   });
@@ -127,7 +132,7 @@ describe('the options of a deployment', () => {
     expect(() => refuseUnknown([], [], { params: { default: { monitoring: 'lean' } } })).toThrow('monitoring: unk');
     expect(() => refuseUnknown(['kms_key_arn=x'], [])).toThrow('--param kms_key_arn: unknown');
     const given = { params: { default: { TOPIC_DEV: 'a', MONITORNG: 'lean' } } };
-    const nested = (name: string) => ({ ...given, ...{ topic: `\${param:${name}\${self:custom.which}}` } });
+    const nested = (name: string) => ({ ...given, topic: `\${param:${name}\${self:custom.which}}` });
     expect(() => refuseUnknown(['TOPIC_DEV=b'], [], nested('TOPIC_'))).toThrow('params.default.MONITORNG: unknown');
     expect(() => refuseUnknown([], [], nested(''))).not.toThrow();
   });
@@ -203,7 +208,9 @@ describe('a template with options', () => {
     const { Resources } = made({ KMS_KEY_ARN: key });
     expect(Resources.Queue.Properties).toEqual({ QueueName: 'q', KmsMasterKeyId: key });
     const use = {
-      ...{ Effect: 'Allow', Action: ['kms:GenerateDataKey', 'kms:Decrypt'], Resource: key },
+      Effect: 'Allow',
+      Action: ['kms:GenerateDataKey', 'kms:Decrypt'],
+      Resource: key,
       Condition: { StringLike: { 'kms:ViaService': ['sqs.*', 's3.*', 'secretsmanager.*', 'ssm.*', 'lambda.*'] } },
     };
     expect(Resources.Role.Properties.Policies).toEqual([

@@ -64,7 +64,8 @@ it('a controller with a status slice receives only its own slice as the status',
 
 it('a status slice with a field of the rest is rejected, and the rest stays unchanged', async () => {
   await reconcile('a');
-  paintReturns({ status: { coat: 'red', ...{ size: 9 } } });
+  const status = { coat: 'red', size: 9 };
+  paintReturns({ status });
   expect((await paint('a')).outcome).toMatchObject({
     type: 'terminal',
     error: { message: 'status.size: unknown field' },

@@ -89,7 +89,9 @@ describe('status', () => {
   // Control T62.
   it('status says that the sender check is off on this machine', async () => {
     const { out } = await system.run('status');
-    expect(out).toMatch(/^sender check: off \(outrigger doctor --folder .* has the reason\)\n\nCLUSTER +/);
+    expect(out).toMatch(
+      new RegExp(`^sender check: off \\(outrigger doctor${system.at} has the reason\\)\n\nCLUSTER +`),
+    );
     expect(JSON.parse((await system.run('status', '--json')).out)).toMatchObject({ senderCheck: 'off' });
   });
 
@@ -370,7 +372,10 @@ describe('status of what cannot be read', () => {
     await system.queues.remove(controllerDeadLetterQueue('foo'));
     const { err, status } = await system.run('status', '--controller', 'foo');
     expect(err).toMatch(
-      /^foo: its queues cannot be read: .*; outrigger doctor --folder .* prints the command that creates it again$/m,
+      new RegExp(
+        `^foo: its queues cannot be read: .*; outrigger doctor${system.at} prints the command that creates it again$`,
+        'm',
+      ),
     );
     expect(status).toBe(1);
     await system.queues.create(controllerDeadLetterQueue('foo'));
