@@ -22,6 +22,7 @@ import { acting, disposable, formatError, portNumber, printError, printLines } f
 import { readHidden } from '../function-log.ts';
 import { openInstallation } from '../installation.ts';
 import { openInBrowser } from '../open-in-browser.ts';
+import { devFolder } from '../place.ts';
 import { awsAccess } from '../stage-table.ts';
 import { auditFileName, readAudit, withAudit } from './audit.ts';
 import { awsConsole, functionFigures, readThrottles } from './function-figures.ts';
@@ -43,7 +44,7 @@ export function consoleCommand(): Command {
     .description('show a deployed stage in the browser, with your own credentials')
     .requiredOption('--stage <name>', 'the deployment of that stage on AWS, as osls deploy --stage named it')
     .option('--region <name>', 'its AWS region; by default from AWS_REGION or your profile')
-    .option('--folder <path>', 'the folder of the audit file', '.outrigger')
+    .option('--folder <path>', 'the folder of the audit file', devFolder)
     .option('--port <port>', 'port of the console; a free one by default', portNumber, 0)
     .option('--open', 'open the console in the browser')
     .option('--read-only', 'refuse every action but dry runs')
