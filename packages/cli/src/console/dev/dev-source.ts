@@ -12,6 +12,7 @@ import { createFlowReader } from '../flow.ts';
 import { type ClusterFacts, clusterHealth, healthOf, watcherFacts } from '../health.ts';
 import { createLiveObjects } from '../live-objects.ts';
 import type { ConsoleSource } from '../source.ts';
+import type { Health } from '../wire.ts';
 import { createDevExperiments } from './dev-experiments.ts';
 import { defaultFaultSeconds } from './experiments.ts';
 import type { FaultySystem } from './faults.ts';
@@ -25,7 +26,7 @@ export type SourceSystem = FaultySystem & Pick<Dev, 'client' | 'queueEndpoint' |
 export type DevSource = {
   /** Receives the events of the system, from its start. */
   readonly onEvent: (event: DevEvent) => void;
-  /** Says why the code that was saved last does not run, as what was saved before it does; undefined if it runs. */
+  /** Says why the code that was saved last does not run; undefined when it runs. */
   setRefused(error: Error | undefined): void;
   /** Returns the source when the system runs. The signal aborts when it ends. */
   attach(system: SourceSystem, operator: DevOperator, signal: AbortSignal): ConsoleSource;
@@ -48,11 +49,10 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
   const live = createLiveObjects(controllers);
   const { history, listeners } = live;
   const traces = new RunTraces();
-  let refused: Error | undefined;
-  const savedHealth = () => refused && healthOf('cannot load', `${refused.message}; what was saved before it runs`);
+  let saved: Health | undefined;
   return {
     setRefused: (error) => {
-      refused = error;
+      saved = error && healthOf('cannot load', `${error.message}; what was saved before it runs`);
     },
     onEvent: (event) => {
       if (event.type === 'spans') traces.add(event.spans);
@@ -107,7 +107,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
             const paused = await operator.isClusterPaused();
             return {
               clusters: [{ name: localCluster, paused, health: clusterHealth({ ...(await facts.get()), paused }) }],
-              saved: savedHealth(),
+              saved,
             };
           },
         }),
