@@ -96,33 +96,37 @@ export interface CustomKind<T extends KindTypes>
   read(raw: object): CustomResource<T['spec'], T['status'], T['scope']>;
 }
 
+// Shared: a function makes each schema when it loads.
+const text = z.string();
+const optionalText = text.optional();
+
 const currentCondition = z.object({
-  type: z.string(),
+  type: text,
   status: z.enum(['True', 'False', 'Unknown']),
   reason: z.string().catch(''),
-  message: z.string().optional(),
+  message: optionalText,
   observedGeneration: z.number().optional(),
-  lastTransitionTime: z.string().optional(),
+  lastTransitionTime: optionalText,
 });
 
 const envelope = z.looseObject({
   metadata: z.object({
-    name: z.string(),
-    namespace: z.string().optional(),
-    uid: z.string(),
+    name: text,
+    namespace: optionalText,
+    uid: text,
     generation: z.number().default(0),
     resourceVersion: z.string().default(''),
-    creationTimestamp: z.string().optional(),
-    deletionTimestamp: z.string().optional(),
-    labels: z.record(z.string(), z.string()).optional(),
-    annotations: z.record(z.string(), z.string()).optional(),
+    creationTimestamp: optionalText,
+    deletionTimestamp: optionalText,
+    labels: z.record(text, text).optional(),
+    annotations: z.record(text, text).optional(),
     ownerReferences: z
       .array(
         z.looseObject({
-          apiVersion: z.string(),
-          kind: z.string(),
-          name: z.string(),
-          uid: z.string(),
+          apiVersion: text,
+          kind: text,
+          name: text,
+          uid: text,
           controller: z.boolean().exactOptional(),
         }),
       )

@@ -1,6 +1,7 @@
 // Rules across fields. The API server would not enforce a refinement of zod. A rule therefore has both: the check, and
 // the same rule as a CEL expression for the CRD. `generate` refuses a refinement that has no rule.
 import * as z from 'zod';
+import { uncompiled } from '../core/json.ts';
 
 /** The rule in the CRD: one entry of x-kubernetes-validations. */
 export type CelRule = {
@@ -11,11 +12,9 @@ export type CelRule = {
   /** Which field an error names, relative to the value: `.targetLevel`. */
   readonly fieldPath?: string | undefined;
 };
-const celRule: z.ZodType<CelRule> = z.object({
-  rule: z.string(),
-  message: z.string(),
-  fieldPath: z.string().optional(),
-});
+const celRules: z.ZodType<readonly CelRule[]> = z.array(
+  z.object({ rule: z.string(), message: z.string(), fieldPath: z.string().optional() }),
+);
 
 /** The key under which a schema's metadata, and so its JSON schema, carries its rules. */
 export const rulesKey = 'x-kubernetes-validations';
@@ -36,5 +35,5 @@ export function withRule<S extends z.ZodType>(schema: S, cel: CelRule, holds: (v
 
 /** The rules that a schema carries, in the order they were added. */
 export function rulesOf(schema: z.ZodType): readonly CelRule[] {
-  return z.array(celRule).parse(schema.meta()?.[rulesKey] ?? []);
+  return celRules.parse(schema.meta()?.[rulesKey] ?? [], uncompiled);
 }

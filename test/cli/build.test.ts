@@ -208,7 +208,7 @@ describe('build', () => {
     });
   });
 
-  it('the runtime loads node:http without the client that Node adds for its WebSocket', async () => {
+  it('the runtime loads modules of Node without what Node adds when their exports are read: a client for a WebSocket, reports', async () => {
     await write('src/old.cjs', `exports.codes = require('http').STATUS_CODES;`);
     await write(
       'functions/tree.ts',
@@ -223,6 +223,7 @@ describe('build', () => {
     const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: folder.path });
     expect(stdout.split('\n')).toContain('NativeModule http');
     expect(stdout).not.toContain('undici');
+    expect(stdout).not.toContain('internal/process/report');
   });
 
   it('build deletes the bundles of removed functions', async () => {

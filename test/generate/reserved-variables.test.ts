@@ -15,7 +15,7 @@ const aws = awsOf([]);
 const variables = Object.values(aws.functions).flatMap(({ environment }) => Object.keys(Object(environment)));
 
 it.each([
-  ['variable that a function reads', [...functionVariables]],
+  ['variable that a function reads', [...functionVariables()]],
   ['option of a deployment', Object.keys(optionDefaults)],
   ['variable that the template sets', [...variables, ...Object.keys(environmentOf({ project: 'a', stage: 'b' }))]],
   [

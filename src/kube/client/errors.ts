@@ -2,36 +2,37 @@
 // response (ConnectError), the call timed out (DeadlineError), the response is unusable (ResponseError). The guards
 // check status, reason and causes, never text. No message contains a header, a query, a body or a token.
 import * as z from 'zod';
+import { uncompiled } from '../../core/json.ts';
 
-const cause = z.object({ reason: z.string(), message: z.string(), field: z.string() }).partial();
-const details = z
-  .object({
-    name: z.string(),
-    group: z.string(),
-    kind: z.string(),
-    uid: z.string(),
-    retryAfterSeconds: z.number(),
-    causes: z.array(cause),
-  })
-  .partial();
-const apiStatus = z
-  .object({
-    status: z.string(),
-    message: z.string(),
-    reason: z.string(),
-    code: z.number(),
-    details,
-    metadata: z.object({ continue: z.string() }).partial(),
-  })
-  .partial()
-  .extend({ kind: z.literal('Status') });
+// Shared: a function makes each schema when it loads.
+const text = z.string().optional();
+const number = z.number().optional();
+
+const cause = z.object({ reason: text, message: text, field: text });
+const details = z.object({
+  name: text,
+  group: text,
+  kind: text,
+  uid: text,
+  retryAfterSeconds: number,
+  causes: z.array(cause).optional(),
+});
+const apiStatus = z.object({
+  kind: z.literal('Status'),
+  status: text,
+  message: text,
+  reason: text,
+  code: number,
+  details: details.optional(),
+  metadata: z.object({ continue: text }).optional(),
+});
 
 /** The API's description of a failure (meta/v1 Status): the fields that Outrigger reads. */
 type ApiStatus = z.infer<typeof apiStatus>;
 
 /** Parses a Status. Returns undefined for any other body, for example the error page of a proxy. */
 export function parseStatus(body: unknown): ApiStatus | undefined {
-  return apiStatus.safeParse(body).data;
+  return apiStatus.safeParse(body, uncompiled).data;
 }
 
 /** The API server returned a status other than 2xx, or sent an ERROR event in a watch. */

@@ -4,47 +4,54 @@ import * as z from 'zod';
 import { uncompiled } from '../../core/json.ts';
 import { ResponseError } from './errors.ts';
 
+// Shared: a function makes each schema when it loads.
+const text = z.string();
+const optionalText = text.optional();
+const flag = z.boolean().optional();
+const texts = z.record(text, text).optional();
+const anything = z.unknown().optional();
+
 const ownerReference = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  name: z.string(),
-  uid: z.string(),
-  controller: z.boolean().optional(),
-  blockOwnerDeletion: z.boolean().optional(),
+  apiVersion: text,
+  kind: text,
+  name: text,
+  uid: text,
+  controller: flag,
+  blockOwnerDeletion: flag,
 });
 
 const managedFieldsEntry = z.looseObject({
-  manager: z.string().optional(),
-  operation: z.string().optional(),
-  apiVersion: z.string().optional(),
-  time: z.string().optional(),
-  fieldsType: z.string().optional(),
-  fieldsV1: z.unknown().optional(),
-  subresource: z.string().optional(),
+  manager: optionalText,
+  operation: optionalText,
+  apiVersion: optionalText,
+  time: optionalText,
+  fieldsType: optionalText,
+  fieldsV1: anything,
+  subresource: optionalText,
 });
 
 /** The metadata of every object. Fields that a desired object lacks (uid, resourceVersion) are optional. */
 const objectMeta = z.looseObject({
-  name: z.string(),
-  namespace: z.string().optional(),
-  uid: z.string().optional(),
-  resourceVersion: z.string().optional(),
+  name: text,
+  namespace: optionalText,
+  uid: optionalText,
+  resourceVersion: optionalText,
   generation: z.number().optional(),
   creationTimestamp: z.string().nullish(),
-  deletionTimestamp: z.string().optional(),
-  labels: z.record(z.string(), z.string()).optional(),
-  annotations: z.record(z.string(), z.string()).optional(),
-  finalizers: z.array(z.string()).optional(),
+  deletionTimestamp: optionalText,
+  labels: texts,
+  annotations: texts,
+  finalizers: z.array(text).optional(),
   ownerReferences: z.array(ownerReference).optional(),
   managedFields: z.array(managedFieldsEntry).optional(),
 });
 
 const kubeObject = z.looseObject({
-  apiVersion: z.string().optional(),
-  kind: z.string().optional(),
+  apiVersion: optionalText,
+  kind: optionalText,
   metadata: objectMeta,
-  spec: z.unknown().optional(),
-  status: z.unknown().optional(),
+  spec: anything,
+  status: anything,
 });
 
 /** One entry of metadata.ownerReferences. */

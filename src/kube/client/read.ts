@@ -1,6 +1,7 @@
 // Reads from the API: one object, or a collection page by page. Reads are quorum reads unless a resourceVersion is
 // given.
 import * as z from 'zod';
+import { uncompiled } from '../../core/json.ts';
 import { classifyResponse } from './classify.ts';
 import type { KubeClient } from './client.ts';
 import { ResponseError, TooLargeError } from './errors.ts';
@@ -174,7 +175,7 @@ async function readPage<Item>(
     signal,
     timeoutSeconds,
   });
-  const list = listBody.safeParse(body);
+  const list = listBody.safeParse(body, uncompiled);
   const { aggregated = false } = resource;
   const listVersion = list.data?.metadata.resourceVersion ?? (aggregated ? '' : undefined);
   if (!list.success || listVersion === undefined)

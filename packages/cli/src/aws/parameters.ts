@@ -21,9 +21,11 @@ export const ofOthers = [
   /^(?:LANG|PATH|TZ|PYTHONPATH|GEM_PATH|HTTPS?_PROXY|NO_PROXY)$/,
 ];
 
+const ofFunctions = functionVariables();
+
 /** Returns whether the runtime, the deployment or the process itself has a variable or an option of that name. */
 function isReservedVariable(name: string): boolean {
-  return functionVariables.has(name) || name in optionDefaults || ofOthers.some((names) => names.test(name));
+  return ofFunctions.has(name) || name in optionDefaults || ofOthers.some((names) => names.test(name));
 }
 
 /** Makes the `Parameters` of the template. Throws SchemaError for a setting that cannot be a variable. */

@@ -84,7 +84,7 @@ const valuesHead = `# image: the repository and the digest of the watcher (REPOS
 function valuesSchema(values: readonly string[]): object {
   const anyOf = (names: Iterable<string>) => Object.fromEntries([...names].map((name) => [name, {}]));
   const patternProperties = anyOf(ofOthers.map(({ source }) => source));
-  const ofWatcher = { properties: anyOf(watcherNames), patternProperties, additionalProperties: false };
+  const ofWatcher = { properties: anyOf(watcherNames()), patternProperties, additionalProperties: false };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     // A chart that has this one as a part gives it `global`, and its condition, which is `enabled` by custom.

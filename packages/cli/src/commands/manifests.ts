@@ -65,10 +65,11 @@ const setting = (text: string, before: Readonly<Record<string, string>>): Readon
 
 async function run({ out, check, cluster, set, ...options }: Flags): Promise<number> {
   const root = process.cwd();
-  const isKnown = (name: string) => watcherNames.has(name) || ofOthers.some((names) => names.test(name));
+  const known = watcherNames();
+  const isKnown = (name: string) => known.has(name) || ofOthers.some((names) => names.test(name));
   const unknown = Object.keys(set).find((name) => !isKnown(name));
   if (unknown !== undefined)
-    throw new UserError(`--set ${unknown}: a watcher has no such setting; it has ${[...watcherNames].join(', ')}`);
+    throw new UserError(`--set ${unknown}: a watcher has no such setting; it has ${[...known].join(', ')}`);
   const settings = { ...(cluster === undefined ? {} : { CLUSTER: cluster }), ...set };
   const files = await projectManifests(root, await readManifestInput(root), { ...options, settings });
   const folder = path.resolve(root, out);

@@ -1,7 +1,7 @@
 // What works from source and not in a function, which has only its bundle: a file that is read by the place of a
 // module, a native addon, and a package that is only known when the code runs. The parser finds them, not a search in
 // the text: the places of a module are replaced with a marker, which the bundle defines and a source map finds.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { isBuiltin, SourceMap } from 'node:module';
 import path from 'node:path';
 import type { Message, Metafile, Plugin } from 'esbuild';
@@ -21,15 +21,23 @@ const markers = {
 };
 const marker = /__outrigger_(dirname|filename|url|resolve)\b/g;
 
+// Some dependencies are CommonJS only.
+const banner = [
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url),",
+  '{dirname:__outrigger_dirname,filename:__outrigger_filename,url:__outrigger_url}=import.meta,',
+  '__outrigger_resolve=(name)=>import.meta.resolve(name);',
+].join('');
+
 /** In a bundle, the place of a module is the bundle's own, in CommonJS too. */
 export const places = {
   define: markers,
-  // Some dependencies are CommonJS only.
-  banner: [
-    "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url),",
-    '{dirname:__outrigger_dirname,filename:__outrigger_filename,url:__outrigger_url}=import.meta,',
-    '__outrigger_resolve=(name)=>import.meta.resolve(name);',
-  ].join(''),
+  banner,
+  /** Takes the banner from a file that uses nothing of it, as most do. The lines stay where the source map has them. */
+  trim: async (file: string): Promise<void> => {
+    const text = await readFile(file, 'utf8');
+    const rest = text.slice(banner.length);
+    if (text.startsWith(banner) && !/\b(require|__outrigger_\w+)\b/.test(rest)) await writeFile(file, rest);
+  },
   /** What the bundler cannot follow; by default it says nothing. */
   logOverride: {
     'unsupported-dynamic-import': 'warning',

@@ -71,6 +71,12 @@ export async function makeBundles(
   const authorFiles = await findAuthorFiles(root, names.map(programName), options);
   const warnings = new Set(found);
   const target = (name: string) => path.join(temporaryFolder, name);
+  const makeBundle = async (of: Pick<BuildOptions, 'entryPoints' | 'outdir' | 'plugins'>) => {
+    const result = await bundle({ ...common, ...of, absWorkingDir: root });
+    for (const output of Object.keys(result.metafile.outputs).filter((file) => file.endsWith('.mjs')))
+      await places.trim(path.join(root, output));
+    return result;
+  };
   const bundles = [
     ...names.map((name) => async () => {
       const author = authorFiles.get(programName(name));
@@ -80,9 +86,7 @@ export async function makeBundles(
           `the function ${name} would contain ${notInFunctions}; functions parse kubeconfigs themselves`,
         );
       const runsCommands = withExec.includes(name);
-      const result = await bundle({
-        ...common,
-        absWorkingDir: root,
+      const result = await makeBundle({
         entryPoints: { index: programName(name) },
         outdir: target(name),
         plugins: [...common.plugins, programs, replacements({ author, runsCommands })],
@@ -90,9 +94,7 @@ export async function makeBundles(
       for (const warning of await requireWhole(root, result, author)) warnings.add(warning);
     }),
     async () => {
-      const result = await bundle({
-        ...common,
-        absWorkingDir: root,
+      const result = await makeBundle({
         entryPoints: { index: programName('watcher') },
         outdir: target('watcher'),
         plugins: [...common.plugins, programs],

@@ -17,10 +17,16 @@ export function replacements({ author, runsCommands }: Replacements): Plugin {
   return {
     name: 'replacements',
     setup: ({ onResolve, onLoad }) => {
-      // A lighter module than Node's. A `require` gets Node's own, which may be modified.
-      onResolve({ filter: /^(node:)?http$/ }, ({ kind, importer }) =>
-        kind === 'import-statement' && !author.has(importer) ? { path: runtimeModule('lambda/node-http') } : undefined,
+      // An import statement reads every export of a module of Node, and some load more of Node when they are read:
+      // fetch in http, the standard streams in process. That would be a quarter of the time in which a function loads.
+      onResolve({ filter: /^(node:)?(http|process|util)$/ }, ({ path: name, kind, importer }) =>
+        kind === 'import-statement' && !author.has(importer)
+          ? { path: name.replace(/^node:/, ''), namespace: 'as-required', sideEffects: false }
+          : undefined,
       );
+      onLoad({ filter: /.*/, namespace: 'as-required' }, ({ path: name }) => ({
+        contents: `module.exports = process.getBuiltinModule('node:${name}');`,
+      }));
       // A function's credentials are in its environment; the SDK's provider chain is a quarter of a bundle.
       onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, ({ importer }) =>
         author.has(importer) ? undefined : { path: runtimeModule('lambda/function-credentials') },
@@ -73,7 +79,8 @@ const lighterFiles: readonly Lighter[] = [
       return { contents, loader: 'js' };
     },
   },
-  // What the AWS clients have for people who choose a region, for browsers, and for a Node without its own SHA-256.
+  // What the AWS clients have for people who choose a region, for a machine that asks for its own, for browsers, and
+  // for a Node without its own hashes.
   {
     filter: /util-endpoints[\\/]lib[\\/]aws[\\/]partitions\.js$/,
     load: async ({ path: file }) => ({
@@ -85,12 +92,16 @@ const lighterFiles: readonly Lighter[] = [
     filter: /node_modules[\\/]bowser[\\/]/,
     load: async () => ({ contents: 'export default {};', loader: 'js' }),
   },
-  {
-    filter: /@smithy[\\/]core[\\/].*[\\/]Sha256Js\.js$/,
-    load: async () => ({
-      contents: "export class Sha256Js { constructor() { throw new Error('this Node has no SHA-256'); } }",
+  ...['Sha256Js', 'Md5Js'].map((name) => ({
+    filter: new RegExp(`@smithy[\\\\/]core[\\\\/].*[\\\\/]${name}\\.js$`),
+    load: async (): Promise<OnLoadResult> => ({
+      contents: `export class ${name} { constructor() { throw new Error('this Node lacks a hash of its own'); } }`,
       loader: 'js',
     }),
+  })),
+  {
+    filter: /@smithy[\\/]core[\\/].*[\\/]getInstanceMetadataRegion\.js$/,
+    load: async () => ({ contents: 'export const getInstanceMetadataRegion = async () => undefined;', loader: 'js' }),
   },
 ];
 
