@@ -38,6 +38,7 @@ const shown = (state: PictureState, columns = 80, rows = 12) =>
   picture(state, { columns, rows }).map(({ text }) => text);
 const broken = flowOf('bar', { queued: 3, deadLetters: 2, health: healthOf('cannot load', 'no module') });
 const { queued: _, ...unread } = flowOf('foo');
+const noted = { at: 0, changesPerSecond: 0, clusters: [], notes: ['Queues cannot be read: foo.fifo: no response'] };
 const faults = [{ name: 'sqs-down', title: 'SQS down', text: 'Every call is a 503.', part: 'Queues' }];
 
 describe('the picture', () => {
@@ -79,8 +80,8 @@ describe('the picture', () => {
     ],
     [
       'that queues cannot be read',
-      stateOf([unread]),
-      [/^1 problem; behind: not known/, /^foo .* \? +0/, /^queues: not known/],
+      stateOf([unread], { flow: { ...noted, controllers: [unread] } }),
+      [/^1 problem; behind: not known/, /^foo .* \? +0/, /^Queues cannot be read: foo\.fifo/],
     ],
     [
       'the log when it is asked for',

@@ -55,10 +55,10 @@ const findingsIn = ({ out }: CommandResult) =>
     .parse(JSON.parse(out))
     .map(({ about, message }) => `${about}: ${message}`)
     .join('\n');
-/** What the console says is wrong, and its notes. */
+/** The verdict of the console, and what it says is wrong. */
 async function saidBy(flow: () => Promise<Flow>): Promise<string> {
   const now = await flow();
-  return [...problemsOf(now, []).map(({ text }) => text), ...(now.notes ?? [])].join('\n');
+  return [verdictOf(now, []).text, ...problemsOf(now, []).map(({ text }) => text)].join('\n');
 }
 
 /** The health that the console shows of the function `foo`. */

@@ -62,7 +62,7 @@ afterAll(async () => await parts.disposeAsync());
 afterEach(() => ending.abort());
 
 /** Opens the source, with the object of `foo` in it. */
-async function open(source = createDevSource(controllers)): Promise<ConsoleSource> {
+async function open(source = createDevSource(controllers), isClusterPaused = async () => true): Promise<ConsoleSource> {
   ending = new AbortController();
   const view = createObjectCache(cluster.client, [Foo], {
     signal: ending.signal,
@@ -86,7 +86,7 @@ async function open(source = createDevSource(controllers)): Promise<ConsoleSourc
       dryRun: never,
       pauseController: never,
       pauseCluster: never,
-      isClusterPaused: async () => true,
+      isClusterPaused,
       project: 'outrigger',
       at: ' --folder .other',
       pausedControllers: async () => new Set<string>(),
@@ -132,14 +132,22 @@ it('the messages of the local queues are shown where they are, without a receive
     clusters: [{ name: 'local', paused: true, health: { state: 'down', tone: 'bad' } }],
   });
   expect(flow.controllers[0]).toMatchObject({ name: 'foo', queued: 1, inFlight: 1, deadLetters: 1 });
-  const { sharedDeadLetters, ...others } = { ...flow, controllers: flow.controllers.slice(0, 1) };
   const texts = (of: Flow) => problemsOf(of, []).map(({ text }) => text);
-  expect(sharedDeadLetters).toBe(2);
-  expect(texts({ ...others, sharedDeadLetters: 2 })).toContain('3 dead letters');
-  expect(texts(others)).toContain('queues: not known: they cannot be read');
+  expect(flow.sharedDeadLetters).toBe(2);
+  expect(texts(flow)).toContain('3 dead letters');
+  expect(texts(flow)).toContainEqual(expect.stringMatching(/^Queues cannot be read: /));
   // The two functions without queues are not named once more.
   expect(flow.controllers.map(({ health }) => health.state)).toEqual(['working', 'not known', 'not known']);
   expect(texts(flow).filter((text) => text.startsWith('function'))).toEqual([]);
+});
+
+it('a clusters table that cannot be read is a problem, and the rest is shown', async () => {
+  const source = await open(undefined, async () => await Promise.reject(new Error('clusters.json: not JSON')));
+  const flow = await source.flow(signal);
+  expect(flow.clusters).toMatchObject([{ name: 'local', paused: false }]);
+  expect(problemsOf(flow, []).map(({ text }) => text)).toContain(
+    'The clusters table cannot be read: clusters.json: not JSON',
+  );
 });
 
 it('saved code that does not run is a problem until what is saved runs', async () => {

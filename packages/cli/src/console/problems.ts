@@ -17,17 +17,16 @@ export function deadLettersOf({ controllers, sharedDeadLetters }: Flow): readonl
 
 /** Finds the problems of a system. */
 export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]): readonly Problem[] {
-  const { clusters, controllers, waitingTimers, shared = [], saved } = flow;
+  const { clusters, controllers, shared = [], saved, notes = [] } = flow;
   const partsOf = (kind: string, parts: readonly { readonly name: string; readonly health: Health }[]) =>
     parts.flatMap(({ name, health: { state, tone, text } }): readonly Problem[] => {
       const about = `${kind} ${name}: ${state}${text === undefined ? '' : `: ${text}`}`;
       return tone === 'bad' || tone === 'unknown' ? [{ text: about, view: 'flow' }] : [];
     });
-  // One line says that queues cannot be read, and not one more for each function behind them.
-  const judged = controllers.filter(({ queued, health }) => queued !== undefined || health.state !== 'not known');
+  // What cannot be read has one line, and not one more for each function of which nothing is known therefore.
+  const judged = [...controllers, ...shared].filter(({ health }) => notes.length === 0 || health.state !== 'not known');
   const letters = deadLettersOf(flow);
   const dead = letters.reduce((sum: number, one = 0) => sum + one, 0);
-  const read = [waitingTimers, ...letters, ...controllers.map(({ queued }) => queued)];
   const objects = (['Stalled', 'Failed'] as const).flatMap((state): readonly Problem[] => {
     const number = rows.filter((row) => row.state === state).length;
     return number === 0
@@ -37,8 +36,8 @@ export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]
   return [
     ...(saved === undefined ? [] : partsOf('saved', [{ name: 'code', health: saved }])),
     ...partsOf('cluster', clusters),
-    ...partsOf('function', [...judged, ...shared]),
-    ...(read.includes(undefined) ? [{ text: 'queues: not known: they cannot be read', view: 'queues' as const }] : []),
+    ...partsOf('function', judged),
+    ...notes.map((text): Problem => ({ text, view: 'flow' })),
     ...(dead > 0 ? [{ text: numbered(dead, 'dead letter', 'dead letters'), view: 'queues' as const }] : []),
     ...objects,
   ];

@@ -3,9 +3,9 @@
 import path from 'node:path';
 import { LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
 import type { ControllerDefinition, Environment } from 'outrigger/internal/api/definition';
+import { parseEntry } from 'outrigger/internal/clusters/registry/entry';
 import { createFileSource } from 'outrigger/internal/clusters/registry/source';
 import { sharedRead } from 'outrigger/internal/core/async';
-import { isRecord } from 'outrigger/internal/core/json';
 import type { Operator } from '../../console/actions.ts';
 import type { DevOperator } from '../../console/dev/dev-source.ts';
 import { localCluster } from '../../dev/cluster-access.ts';
@@ -99,9 +99,9 @@ export async function devOperator(
     project,
     at: placeOptions({ folder }),
     isClusterPaused: async () => {
-      const read = await source.read().catch(() => undefined);
-      const entry = read?.type === 'table' ? read.entries.get(localCluster) : undefined;
-      return isRecord(entry) && entry.paused === true;
+      const read = await source.read();
+      const entry = read.type === 'table' ? read.entries.get(localCluster) : undefined;
+      return parseEntry(localCluster, entry).paused === true;
     },
   };
 }

@@ -4,6 +4,7 @@ import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
 import { sharedRead } from 'outrigger/internal/core/async';
 import { toError, UserError } from 'outrigger/internal/core/errors';
+import { redact } from 'outrigger/internal/core/redact';
 import { localCluster } from '../../dev/cluster-access.ts';
 import { urlPrefixOf } from '../../dev/sqs-server.ts';
 import type { Dev, DevEvent } from '../../dev/system.ts';
@@ -37,6 +38,7 @@ export type DevOperator = Operator & {
   readonly project: string;
   /** The options of a printed command. */
   readonly at: string;
+  /** Rejects if the clusters table cannot be read. */
   readonly isClusterPaused: () => Promise<boolean>;
 };
 
@@ -104,9 +106,14 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
           pausedControllers: operator.pausedControllers,
           oldestAt: async (queue, own) => await readOldestAt(queue, local, own),
           read: async () => {
-            const paused = await operator.isClusterPaused();
+            const notes: string[] = [];
+            const paused = await operator.isClusterPaused().catch((error: unknown) => {
+              notes.push(`The clusters table cannot be read: ${redact(toError(error).message)}`);
+              return false;
+            });
             return {
               clusters: [{ name: localCluster, paused, health: clusterHealth({ ...(await facts.get()), paused }) }],
+              notes,
               saved,
             };
           },

@@ -14,11 +14,6 @@ export function FlowView() {
     <div class="flow">
       <h1 class="hidden">Flow</h1>
       <Verdict />
-      {(flow.value?.notes ?? []).map((note) => (
-        <p key={note} class="card notice-line">
-          {note}
-        </p>
-      ))}
       <Figures />
       {hasClusters.value && <Matrix />}
       <section class="card picture" aria-label="From the cluster to the functions and back">
