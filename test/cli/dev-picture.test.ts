@@ -69,6 +69,11 @@ describe('the picture', () => {
       [/41234/, /^1 cluster is reconnecting; 1 of 1 objects are Ready; behind/, /^foo /],
     ],
     [
+      'that a controller is paused, and not that all is well',
+      stateOf([flowOf('foo', { health: healthOf('paused') })]),
+      [/41234/, /^1 controller is paused; 1 of 1 objects are Ready; behind/, /^foo .* paused/],
+    ],
+    [
       'a controller with a problem first',
       stateOf([flowOf('foo'), broken]),
       [

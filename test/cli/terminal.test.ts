@@ -92,6 +92,8 @@ it('the verdict counts problems, what is not known, and dead letters', () => {
     problems: [],
     unknown: [],
   });
+  const paused = [{ name: 'foo', ...healthOf('paused') }];
+  expect(judge({ ...well, functions: paused })).toMatchObject({ line: '1 controller is paused', problems: [] });
   const broken = {
     ...well,
     clusters: [
@@ -103,7 +105,7 @@ it('the verdict counts problems, what is not known, and dead letters', () => {
     resync: undefined,
   };
   expect(judge(broken)).toEqual({
-    line: '1 problem, 1 not known, 2 dead letters',
+    line: '1 problem, 1 not known, 1 cluster is decommissioning, 2 dead letters',
     lag: 'behind: not known, changes not known for 1 cluster; missed: not known: no resync was read',
     problems: ['local: no route'],
     unknown: ['foo: its function is not known: its log cannot be read'],

@@ -43,26 +43,33 @@ export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]
   ];
 }
 
-/** The verdict: how many problems there are, else what is on its way back, else that all is well. */
+/** The verdict: how many problems there are, else what is on its way back or paused, else that all is well. */
 export function verdictOf(
   flow: Flow,
   rows: readonly Pick<ObjectRow, 'state'>[],
 ): { readonly text: string; readonly tone: Tone } {
   const number = problemsOf(flow, rows).length;
   if (number > 0) return { text: numbered(number, 'problem', 'problems'), tone: 'bad' };
-  const busy = busyText(flow.clusters.map(({ health }) => health));
+  const controllers = flow.controllers.map(({ health }) => health);
+  const clusters = flow.clusters.map(({ health }) => health);
+  const aside = asideText(clusters, controllers);
   const ready = rows.filter(({ state }) => state === 'Ready').length;
   const objects = `${ready.toLocaleString('en')} of ${rows.length.toLocaleString('en')} objects are Ready`;
-  return busy === undefined
+  return aside === undefined
     ? { text: `All is well: ${objects}`, tone: 'good' }
-    : { text: `${busy}; ${objects}`, tone: 'busy' };
+    : { text: `${aside}; ${objects}`, tone: 'busy' };
 }
 
-/** Says how many clusters are on their way, such as reconnecting; undefined if none is. */
-export function busyText(clusters: readonly Health[]): string | undefined {
-  const states = clusters.flatMap(({ tone, state }) => (tone === 'busy' ? [state] : []));
-  const counts = [...new Set(states)].map((state) => [state, states.filter((one) => one === state).length] as const);
-  const texts = counts.map(([state, number]) => `${numbered(number, 'cluster is', 'clusters are')} ${state}`);
+/** Says how many parts are on their way, such as reconnecting, or were paused by a person; undefined if none is. */
+export function asideText(clusters: readonly Health[], controllers: readonly Health[]): string | undefined {
+  const textsOf = (all: readonly Health[], what: string) => {
+    const states = all.flatMap(({ tone, state }) => (tone === 'busy' || tone === 'neutral' ? [state] : []));
+    return [...new Set(states)].map((state) => {
+      const number = states.filter((one) => one === state).length;
+      return `${numbered(number, `${what} is`, `${what}s are`)} ${state}`;
+    });
+  };
+  const texts = [...textsOf(clusters, 'cluster'), ...textsOf(controllers, 'controller')];
   return texts.length === 0 ? undefined : texts.join(', ');
 }
 

@@ -1,7 +1,7 @@
 // The verdict of `outrigger status`: what is wrong, what is not known, and one line about both. Pure.
 import { sharedQueues } from 'outrigger/internal/core/names';
 import { clusterHealth, functionText, queueHealth } from '../../console/health.ts';
-import { busyText, missedText } from '../../console/problems.ts';
+import { asideText, missedText } from '../../console/problems.ts';
 import { averageMs, type ControllerTimes } from '../../console/run-times.ts';
 import type { ResyncRun, Tone } from '../../console/wire.ts';
 import { ageText } from '../terminal.ts';
@@ -49,11 +49,11 @@ export function judge({ clusters, queues, functions, paused, others, resync }: R
   const problems = [...others, ...linesOf('bad'), ...clusters.flatMap(problemsOf), ...overdue];
   const unknown = linesOf('unknown');
   const dead = sum(queues.map(({ deadLetters = 0 }) => deadLetters));
-  const busy = busyText(clusters.map(clusterHealth));
+  const aside = asideText(clusters.map(clusterHealth), functions);
   const counts = [
     ...some(problems.length, 'problem'),
     ...(unknown.length === 0 ? [] : [`${unknown.length} not known`]),
-    ...(busy === undefined ? [] : [busy]),
+    ...(aside === undefined ? [] : [aside]),
     ...some(dead, 'dead letter'),
   ];
   const ready = `${sum(objects.map((one) => one.ready ?? 0))} of ${sum(objects.map((one) => one.objects))}`;
