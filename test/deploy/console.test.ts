@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-cloudwatch-logs';
 import {
   DeleteMessageCommand,
+  DeleteQueueCommand,
   GetQueueUrlCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
@@ -31,6 +32,7 @@ import { useFolder } from '../support/folder.ts';
 import { paramsOf, type ServiceFolder, sampleSettings, serviceFolder } from '../support/service-folder.ts';
 import { type Account, createAccount } from './account.ts';
 import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
+import { openTableObject } from './emulated-table.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const stage = 'proof';
@@ -66,9 +68,10 @@ function start(argv: readonly string[]) {
 async function printed(argv: readonly string[]): Promise<string> {
   const child = start(argv);
   let text = '';
-  child.stdout.on('data', (data) => {
-    text += String(data);
-  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data) => {
+      text += String(data);
+    });
   await once(child, 'close');
   return text;
 }
@@ -271,4 +274,39 @@ it('the history has the run of the log, when the function was deployed, and who 
   const log = `https://${aws.region}.console.aws.amazon.com/cloudwatch/home?region=${aws.region}#logsV2:`;
   expect(await cells.getByRole('link').getAttribute('href')).toContain(log);
   expect(problems).toEqual([]);
+});
+
+it.each([
+  {
+    part: 'an API server that is down',
+    breaks: async () => await clusters.prod.close(),
+    says: /ECONNREFUSED/,
+  },
+  {
+    part: 'a queue that is deleted',
+    breaks: async () => void (await sqs.send(new DeleteQueueCommand({ QueueUrl: await queueUrl('foo.fifo') }))),
+    says: /(?:foo(?:\.fifo)?: .*does not exist|wrong +queue foo\.fifo )/,
+  },
+  {
+    part: 'a clusters table that is no JSON',
+    breaks: async () => {
+      const { Environment } = await account.function('foo');
+      const bucket = new URL(Environment?.Variables?.CLUSTERS ?? '').host;
+      const table = openTableObject({ aws: aws.client.endpoint, ...aws.client }, bucket);
+      const found = await table.get();
+      expect(await table.put('{ no JSON', found.type === 'object' ? found.etag : undefined)).toBe(true);
+    },
+    says: /clusters table/,
+  },
+])('$part is red in the page, in status and in doctor', { timeout: 180_000 }, async ({ breaks, says }) => {
+  const views: Readonly<Record<string, () => Promise<string>>> = {
+    page: async () => await page.getByRole('region', { name: 'Verdict' }).innerText(),
+    status: async () => await printed(['status', '--stage', stage]),
+    doctor: async () => await printed(['doctor', '--stage', stage]),
+  };
+  await page.getByRole('link', { name: 'Flow' }).click();
+  for (const [name, read] of Object.entries(views)) expect(await read(), name).not.toMatch(says);
+  await breaks();
+  for (const [name, read] of Object.entries(views))
+    await expect.poll(read, { message: name, timeout: 90_000 }).toMatch(says);
 });

@@ -112,9 +112,13 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
       table,
       place: { stage, region },
     }),
-    clusters: async () =>
-      await Promise.all(
-        (await entries.list()).map(async (name): Promise<StageCluster> => {
+    clusters: async () => {
+      const names = await entries.list();
+      // The list is the last one that could be read.
+      const failure = entries.failure();
+      if (failure !== undefined) throw failure;
+      return await Promise.all(
+        names.map(async (name): Promise<StageCluster> => {
           const found = await clusters.find(name).catch((error: unknown) => new UserError(formatError(error)));
           if (found instanceof Error) return { name, connect: async () => await Promise.reject(found) };
           if (found.type === 'client') return { name, connect: async () => found.client };
@@ -122,7 +126,8 @@ async function run({ stage, region, folder, port, open, readOnly }: Flags, stopp
             ? { name, paused: true, connect: found.connect }
             : { name, decommissioning: true };
         }),
-      ),
+      );
+    },
     watcherOf: async (client, signal) => watcherFacts(await readWatcherStatus(client, Date.now(), { project, signal })),
   });
   const system = readOnly === true ? { ...source.system, readOnly } : source.system;
