@@ -1,0 +1,262 @@
+// Breaks each part of a running `outrigger dev`, one after the other: `npm run console-broken`, with `-- TEXT` only the
+// rows with this text. Prints a row for each: what the page's verdict, `status` and `doctor` say, and after how many
+// seconds. It fails where one of them stays green, and where the page is not green again after the repair.
+// docs/records/profiles.md has the table. The source of a controller is edited, and restored.
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
+import { openCluster } from '@outrigger/cli/dev/cluster-access';
+import { createLocalSqsClient } from '@outrigger/cli/dev/sqs-server';
+import { readStateFile } from '@outrigger/cli/dev/state-file';
+import { WaterTank } from '../../src/controllers/water-tank.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { openPage, startBrowser } from '../../test/console/browser/chromium.ts';
+import { startDevProcess } from '../../test/console/browser/dev-process.ts';
+
+/** Breaks the part, and resolves with its repair; undefined: it is not repaired, or repairs itself. */
+type Break = () => Promise<(() => Promise<unknown>) | undefined>;
+type Row = { readonly part: string; readonly how: string; readonly start: Break; readonly limitSeconds?: number };
+/** What one view says, and the seconds since the part was broken; undefined: it stayed green. */
+type Said = { readonly lines: readonly string[]; readonly seconds: number } | undefined;
+
+const controller = 'water-tank';
+const source = new URL(`../../src/controllers/${controller}.ts`, import.meta.url);
+/** Until a view is not green: a function that does not respond has its time limit first. */
+const redSeconds = 120;
+/** A watcher is down when nothing was heard of it for five minutes. */
+const watcherSeconds = 400;
+/** An experiment of the page ends when every change was reconciled, some after their visibility timeout. */
+const greenSeconds = 400;
+const killMilliseconds = 20;
+
+const system = await startDevProcess();
+const folder = path.dirname(system.kubeconfig);
+const browser = await startBrowser();
+const { page } = await openPage(browser, system.url);
+const operator = (await openPage(browser, system.url)).page;
+const cluster = await openCluster(folder, { file: system.kubeconfig, signal: AbortSignal.timeout(7_200_000) });
+const table = path.join(folder, 'clusters.json');
+
+async function state() {
+  const found = await readStateFile(system.state);
+  if (found === undefined) throw new Error('outrigger dev has ended');
+  return found;
+}
+
+/** Changes the tank, so that its function is called. */
+async function edit(): Promise<void> {
+  await cluster.client.request({
+    method: 'PATCH',
+    contentType: 'application/merge-patch+json',
+    path: objectPath(WaterTank, { namespace: 'default', name: 'north' }),
+    body: { spec: { targetLevel: 20 + (Math.floor(performance.now()) % 10) } },
+  });
+}
+
+async function functionPids(): Promise<readonly number[]> {
+  return (await state()).functions.flatMap(({ name, pid }) => (name === controller ? [pid] : []));
+}
+
+/** Sends a signal to each process. One that has just ended is no error. */
+function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {}
+  }
+}
+
+/** Stops processes; the repair lets them run on. */
+function stopped(pidsOf: () => Promise<readonly number[]>): Break {
+  return async () => {
+    const pids = await pidsOf();
+    signalAll(pids, 'SIGSTOP');
+    await edit();
+    return async () => signalAll(pids, 'SIGCONT');
+  };
+}
+
+/** A fault of the page, which repairs itself. */
+function fault(title: string): Break {
+  return async () => {
+    await operator.getByRole('link', { name: 'Break it' }).click();
+    await operator.getByLabel('Broken for').selectOption('30 seconds');
+    // It can be started when the one before has ended.
+    await operator.getByRole('button', { name: `Break: ${title}` }).click({ timeout: greenSeconds * 1000 });
+    return undefined;
+  };
+}
+
+/** A file with another text; the repair writes the first one. */
+function edited(file: string | URL, change: (text: string) => string): Break {
+  return async () => {
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, change(text));
+    await edit();
+    return async () => await writeFile(file, text);
+  };
+}
+
+/** A command, and the one that takes it back. */
+function commanded(argv: readonly string[], back: readonly string[]): Break {
+  return async () => {
+    await run(argv);
+    return async () => await run(back);
+  };
+}
+
+const rows: readonly Row[] = [
+  { part: 'function', how: 'its processes are stopped (SIGSTOP)', start: stopped(functionPids) },
+  {
+    part: 'function',
+    how: 'each of its processes is killed',
+    start: async () => {
+      const over = new AbortController();
+      const killing = (async () => {
+        while (!over.signal.aborted) {
+          signalAll(await functionPids(), 'SIGKILL');
+          await wait(killMilliseconds);
+        }
+      })();
+      await edit();
+      return async () => {
+        over.abort();
+        await killing;
+      };
+    },
+  },
+  { part: 'function', how: 'saved code cannot be built', start: edited(source, (text) => `${text}\nconst = 1;\n`) },
+  {
+    part: 'function',
+    how: 'saved code cannot be loaded',
+    start: edited(source, (text) => `${text}\nthrow new Error('no valve');\n`),
+  },
+  { part: 'API server', how: '503', start: fault('Unavailable (503)') },
+  { part: 'API server', how: '429', start: fault('Throttle (429)') },
+  // A watch that is silent is known by its silence, as a watcher that is stopped.
+  { part: 'watch', how: 'cut, and not opened again', start: fault('Cut the watch') },
+  { part: 'queues', how: '503 of SQS', start: fault('SQS down') },
+  { part: 'table', how: 'no JSON', start: edited(table, () => '{ no JSON') },
+  { part: 'controller', how: 'paused', start: commanded(['pause', controller], ['resume', controller]) },
+  {
+    part: 'cluster',
+    how: 'paused',
+    start: commanded(['clusters', 'pause', 'local'], ['clusters', 'resume', 'local']),
+  },
+  {
+    part: 'watcher',
+    how: 'each is stopped (SIGSTOP)',
+    start: stopped(async () => (await state()).watchers.map(({ pid }) => pid)),
+    limitSeconds: watcherSeconds,
+  },
+  {
+    part: 'queue',
+    how: 'deleted',
+    start: async () => {
+      const { queueEndpoint, queues } = await state();
+      const client = createLocalSqsClient(queueEndpoint);
+      await client.send(new DeleteQueueCommand({ QueueUrl: queues[`${controller}.fifo`] }));
+      client.destroy();
+      return undefined;
+    },
+  },
+];
+
+function argvOf(argv: readonly string[]): readonly string[] {
+  return ['packages/cli/bin/outrigger.js', ...argv, '--folder', folder];
+}
+
+/** Runs a command of ours. Returns what it printed on both streams. */
+async function run(argv: readonly string[]): Promise<string> {
+  return await execute(process.execPath, argvOf(argv));
+}
+
+async function execute(file: string, argv: readonly string[]): Promise<string> {
+  return await new Promise((resolve) => {
+    const env = { ...process.env, NO_COLOR: '1' };
+    execFile(file, [...argv], { maxBuffer: 1e8, env }, (_, out, err) => resolve(`${out}${err}`));
+  });
+}
+
+/** The verdict, and the problems that it names. */
+async function verdict(): Promise<readonly string[]> {
+  const lines = (await page.locator('.verdict').innerText()).split('\n');
+  const named = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('behind: '));
+  return named.some((line) => line.includes('All is well')) ? [] : named;
+}
+
+/** The verdict of `status` on a terminal, and the lines of what is wrong or not known, which have a stream of their own. */
+async function statusLines(): Promise<readonly string[]> {
+  const errors = path.join(folder, 'status.txt');
+  const command = [process.execPath, ...argvOf(['status']), `2>${errors}`].join(' ');
+  const [first = ''] = (await execute('script', ['-qec', command, '/dev/null'])).trim().split('\n');
+  const lines = [first.trim(), ...(await readFile(errors, 'utf8')).trim().split('\n')];
+  return first.includes('All is well') ? [] : lines.filter((line) => line !== '' && !line.startsWith('queues: '));
+}
+
+/** What `doctor` does not find ok, without the warnings of a system in which all is well. */
+async function findings(): Promise<readonly string[]> {
+  const lines = (await run(['doctor'])).split('\n').filter((line) => /^(?:wrong|warning) /.test(line));
+  return lines.map((line) => line.replaceAll(/ {2,}/g, ' ')).filter((line) => !usual.includes(line));
+}
+
+async function until(read: () => Promise<readonly string[]>, since: number, limitSeconds: number): Promise<Said> {
+  for (;;) {
+    const lines = await read();
+    const seconds = (performance.now() - since) / 1000;
+    if (lines.length > 0) return { lines, seconds };
+    if (seconds > limitSeconds) return undefined;
+    await wait(500);
+  }
+}
+
+async function untilGreen(): Promise<void> {
+  const deadline = performance.now() + greenSeconds * 1000;
+  for (;;) {
+    const lines = await verdict();
+    if (lines.length === 0) return;
+    if (performance.now() > deadline) throw new Error(`not green again: ${lines.join('; ')}`);
+    await wait(500);
+  }
+}
+
+/** What was said, without the problems after the first one. */
+function cell(said: Said): string {
+  if (said === undefined) return '**green**';
+  const [first = '', ...more] = said.lines;
+  const others = more.length > 1 ? `, and ${more.length - 1} more` : '';
+  const text = [first, ...more.slice(0, 1)].join(': ').replaceAll('|', '\\|');
+  return `${text}${others} (${said.seconds.toFixed(0)} s)`;
+}
+const usual: string[] = [];
+const wanted = process.argv.slice(2);
+let repair: Awaited<ReturnType<Break>>;
+async function end(): Promise<void> {
+  await repair?.();
+  await browser.close();
+  cluster.close();
+  await system[Symbol.asyncDispose]();
+}
+process.once('SIGINT', () => void end().finally(() => process.exit(130)));
+try {
+  await untilGreen();
+  usual.push(...(await findings()));
+  process.stdout.write('| part | how | page | `status` | `doctor` |\n| --- | --- | --- | --- | --- |\n');
+  for (const { part, how, start, limitSeconds = redSeconds } of rows) {
+    if (wanted.length > 0 && !wanted.some((text) => `${part}: ${how}`.includes(text))) continue;
+    const since = performance.now();
+    repair = await start();
+    const said: readonly Said[] = await Promise.all(
+      [verdict, statusLines, findings].map((read) => until(read, since, limitSeconds)),
+    );
+    process.stdout.write(`| ${part} | ${how} | ${said.map(cell).join(' | ')} |\n`);
+    if (said.includes(undefined)) process.exitCode = 1;
+    await repair?.();
+    repair = undefined;
+    if (how !== 'deleted') await untilGreen();
+  }
+} finally {
+  await end();
+}
