@@ -217,7 +217,7 @@ async function takeOver(
   const caused = (from: number) =>
     fleet.entries
       .slice(from)
-      .filter(({ outcome, cause }) => outcome !== undefined && (cause === 'change' || cause === 'resync')).length;
+      .filter(({ outcome, cause }) => outcome !== undefined && (cause === 'change' || cause === 'resync'));
   const changeEach = async () => {
     await Promise.all(members.map(({ editor }) => editor.put('portion-0', 'rice')));
     for (const line of await converged()) fail(line);
@@ -225,9 +225,13 @@ async function takeOver(
   };
   const judge = async (what: string, from: number) => {
     await wait(quietSeconds * 1000);
-    const count = caused(from);
-    note(`${count} reconciles caused by the takeover ${what}, in ${members.length} clusters`);
-    if (count > 0) fail(`${count} reconciles caused by the takeover ${what}`);
+    const found = caused(from);
+    note(`${found.length} reconciles caused by the takeover ${what}, in ${members.length} clusters`);
+    for (const { key, cause, causedBy, mergedCauses, latencyMs, timestamp } of found) {
+      fail(
+        `caused by the takeover ${what}: ${JSON.stringify({ key, cause, causedBy, mergedCauses, latencyMs, timestamp })}`,
+      );
+    }
     await changeEach();
   };
   await replicas.pool.scale({ count: 1 });
