@@ -134,11 +134,22 @@ describe('the console of outrigger dev', { timeout: 90_000 }, () => {
       /Converged[\s\S]*Changes\s+[1-9]\d*\s[\s\S]*Lost\s+0\s+Failed\s+0\s+Time to converge\s+\d/,
     );
   };
+  /** Breaks a part, and waits until the verdict says so. */
+  const breakSeen = async (title: string, says: RegExp) => {
+    const result = await breakFor(8, title);
+    await page.getByRole('link', { name: 'Flow' }).click();
+    await page.getByRole('region', { name: 'Verdict' }).getByText(says).first().waitFor({ timeout: 30_000 });
+    await page.getByRole('link', { name: 'Break it' }).click();
+    return result;
+  };
   it.each([
-    'Cut the watch',
+    ['Cut the watch', /reconnecting/],
+    ['Throttle (429)', /returned 429/],
+    ['Unavailable (503)', /returned 503/],
+  ] as const)('%s is in the verdict, and loses no change', async (title, says) =>
+    await losesNoChange(await breakSeen(title, says)));
+  it.each([
     'Compact etcd (410)',
-    'Throttle (429)',
-    'Unavailable (503)',
     'Slow responses',
     'Kill the watcher',
     'Duplicate every key',
@@ -159,7 +170,8 @@ describe('the console of outrigger dev', { timeout: 90_000 }, () => {
       sqs.destroy();
     });
 
-    it('SQS down loses no change', async () => await losesNoChange(await breakFor(3, 'SQS down')));
+    it('SQS down is in the verdict, and loses no change', async () =>
+      await losesNoChange(await breakSeen('SQS down', /^Queues cannot be read/)));
 
     it('Kill at the next write kills every function, and loses no change', async () => {
       const running = async () => (await state())?.functions.map(({ pid }) => pid) ?? [];
