@@ -1,6 +1,6 @@
 // Breaks each part of a running `outrigger dev`, one after the other: `npm run console-broken`, with `-- TEXT` only the
 // rows with this text. Prints a row for each: what the page's verdict, `status` and `doctor` say, and after how many
-// seconds. It fails where one of them stays green, and where the page is not green again after the repair.
+// seconds. It fails where one of them does not say it, and where the page is not green again after the repair.
 // docs/records/profiles.md has the table. The source of a controller is edited, and restored.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -17,7 +17,14 @@ import { startDevProcess } from '../../test/console/browser/dev-process.ts';
 
 /** Breaks the part, and resolves with its repair; undefined: it is not repaired, or repairs itself. */
 type Break = () => Promise<(() => Promise<unknown>) | undefined>;
-type Row = { readonly part: string; readonly how: string; readonly start: Break; readonly limitSeconds?: number };
+/** `says` is in a line of every view. */
+type Row = {
+  readonly part: string;
+  readonly how: string;
+  readonly says: RegExp;
+  readonly start: Break;
+  readonly limitSeconds?: number;
+};
 /** What one view says, and the seconds since the part was broken; undefined: it stayed green. */
 type Said = { readonly lines: readonly string[]; readonly seconds: number } | undefined;
 
@@ -108,10 +115,16 @@ function commanded(argv: readonly string[], back: readonly string[]): Break {
 }
 
 const rows: readonly Row[] = [
-  { part: 'function', how: 'its processes are stopped (SIGSTOP)', start: stopped(functionPids) },
+  {
+    part: 'function',
+    how: 'its processes are stopped (SIGSTOP)',
+    says: /timed out/,
+    start: stopped(functionPids),
+  },
   {
     part: 'function',
     how: 'each of its processes is killed',
+    says: /SIGKILL/,
     start: async () => {
       const over = new AbortController();
       const killing = (async () => {
@@ -127,33 +140,72 @@ const rows: readonly Row[] = [
       };
     },
   },
-  { part: 'function', how: 'saved code cannot be built', start: edited(source, (text) => `${text}\nconst = 1;\n`) },
+  {
+    part: 'function',
+    how: 'saved code cannot be built',
+    says: /cannot (?:be )?load/,
+    start: edited(source, (text) => `${text}\nconst = 1;\n`),
+  },
   {
     part: 'function',
     how: 'saved code cannot be loaded',
+    says: /no valve/,
     start: edited(source, (text) => `${text}\nthrow new Error('no valve');\n`),
   },
-  { part: 'API server', how: '503', start: fault('Unavailable (503)') },
-  { part: 'API server', how: '429', start: fault('Throttle (429)') },
+  {
+    part: 'API server',
+    how: '503',
+    says: /returned 503/,
+    start: fault('Unavailable (503)'),
+  },
+  {
+    part: 'API server',
+    how: '429',
+    says: /returned 429/,
+    start: fault('Throttle (429)'),
+  },
   // A watch that is silent is known by its silence, as a watcher that is stopped.
-  { part: 'watch', how: 'cut, and not opened again', start: fault('Cut the watch') },
-  { part: 'queues', how: '503 of SQS', start: fault('SQS down') },
-  { part: 'table', how: 'no JSON', start: edited(table, () => '{ no JSON') },
-  { part: 'controller', how: 'paused', start: commanded(['pause', controller], ['resume', controller]) },
+  {
+    part: 'watch',
+    how: 'cut, and not opened again',
+    says: /reconnect/,
+    start: fault('Cut the watch'),
+  },
+  {
+    part: 'queues',
+    how: '503 of SQS',
+    says: /cannot be read/,
+    start: fault('SQS down'),
+  },
+  {
+    part: 'table',
+    how: 'no JSON',
+    says: /clusters table|table cannot be read/i,
+    start: edited(table, () => '{ no JSON'),
+  },
+  {
+    part: 'controller',
+    how: 'paused',
+    says: /paused/i,
+    start: commanded(['pause', controller], ['resume', controller]),
+  },
   {
     part: 'cluster',
     how: 'paused',
+    says: /paused/i,
     start: commanded(['clusters', 'pause', 'local'], ['clusters', 'resume', 'local']),
   },
   {
     part: 'watcher',
     how: 'each is stopped (SIGSTOP)',
+    says: /watchers are down/,
     start: stopped(async () => (await state()).watchers.map(({ pid }) => pid)),
     limitSeconds: watcherSeconds,
   },
   {
     part: 'queue',
     how: 'deleted',
+    says: /cannot be read|does not exist/,
     start: async () => {
       const { queueEndpoint, queues } = await state();
       const client = createLocalSqsClient(queueEndpoint);
@@ -202,11 +254,15 @@ async function findings(): Promise<readonly string[]> {
   return lines.map((line) => line.replaceAll(/ {2,}/g, ' ')).filter((line) => !usual.includes(line));
 }
 
-async function until(read: () => Promise<readonly string[]>, since: number, limitSeconds: number): Promise<Said> {
+async function until(
+  read: () => Promise<readonly string[]>,
+  says: RegExp,
+  { since, limitSeconds }: { readonly since: number; readonly limitSeconds: number },
+): Promise<Said> {
   for (;;) {
     const lines = await read();
     const seconds = (performance.now() - since) / 1000;
-    if (lines.length > 0) return { lines, seconds };
+    if (lines.some((line) => says.test(line))) return { lines, seconds };
     if (seconds > limitSeconds) return undefined;
     await wait(500);
   }
@@ -222,13 +278,13 @@ async function untilGreen(): Promise<void> {
   }
 }
 
-/** What was said, without the problems after the first one. */
-function cell(said: Said): string {
+/** What was said: the first line, which is the verdict, and what is about the part. */
+function cell(said: Said, says: RegExp): string {
   if (said === undefined) return '**green**';
-  const [first = '', ...more] = said.lines;
-  const others = more.length > 1 ? `, and ${more.length - 1} more` : '';
-  const text = [first, ...more.slice(0, 1)].join(': ').replaceAll('|', '\\|');
-  return `${text}${others} (${said.seconds.toFixed(0)} s)`;
+  const [first = '', ...others] = said.lines;
+  const about = says.test(first) ? undefined : others.find((line) => says.test(line));
+  const text = [first, ...(about === undefined ? [] : [about])].join(': ').replaceAll('|', '\\|');
+  return `${text} (${said.seconds.toFixed(0)} s)`;
 }
 const usual: string[] = [];
 const wanted = process.argv.slice(2);
@@ -244,14 +300,14 @@ try {
   await untilGreen();
   usual.push(...(await findings()));
   process.stdout.write('| part | how | page | `status` | `doctor` |\n| --- | --- | --- | --- | --- |\n');
-  for (const { part, how, start, limitSeconds = redSeconds } of rows) {
+  for (const { part, how, says, start, limitSeconds = redSeconds } of rows) {
     if (wanted.length > 0 && !wanted.some((text) => `${part}: ${how}`.includes(text))) continue;
     const since = performance.now();
     repair = await start();
     const said: readonly Said[] = await Promise.all(
-      [verdict, statusLines, findings].map((read) => until(read, since, limitSeconds)),
+      [verdict, statusLines, findings].map((read) => until(read, says, { since, limitSeconds })),
     );
-    process.stdout.write(`| ${part} | ${how} | ${said.map(cell).join(' | ')} |\n`);
+    process.stdout.write(`| ${part} | ${how} | ${said.map((one) => cell(one, says)).join(' | ')} |\n`);
     if (said.includes(undefined)) process.exitCode = 1;
     await repair?.();
     repair = undefined;

@@ -212,7 +212,7 @@ const tasks: readonly Task[] = [
     prepare: () => breakPart('SQS down'),
     console: async (hand) => {
       await hand.open('Flow');
-      await hand.see('queues: not known: they cannot be read', '.verdict');
+      await hand.see('Queues cannot be read', '.verdict');
     },
     commands: [['status']],
     says: /cannot be read/,

@@ -47,6 +47,13 @@ const faultSeconds = 120;
 /** In which a change that a watcher wrongly sends again would be reconciled. */
 const quietSeconds = 10;
 
+/**
+ * In which each kind has a bookmark: kube-apiserver sends one a minute. A killed watcher has had none, so the checkpoint
+ * has an older version of a kind without events; after five minutes etcd is compacted beyond it, and everything is listed
+ * and sent, whoever watches next.
+ */
+const bookmarkSeconds = 75;
+
 /** The rows, in the order in which they run. */
 export const fleetRows: readonly FleetRow[] = [
   {
@@ -236,6 +243,7 @@ async function takeOver(
   };
   await replicas.pool.scale({ count: 1 });
   await replicas.untilWatched(names);
+  await wait(bookmarkSeconds * 1000);
   await changeEach();
 
   let from = fleet.entries.length;
