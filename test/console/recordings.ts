@@ -83,7 +83,8 @@ async function recordBreakIt({ url, client, browser }: PicturedSystem): Promise<
   await record(6);
   await editing.stop();
   await page.getByRole('link', { name: 'Break it' }).click();
-  await result.getByText('Converged').first().waitFor({ timeout: 80_000 });
+  // A message whose deletion SQS did not accept is received again after three minutes.
+  await result.getByText('Converged').first().waitFor({ timeout: 240_000 });
   await record(1, 4_000);
   return animatedPng(frames);
 }

@@ -10,7 +10,7 @@ import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { openCluster } from '@outrigger/cli/dev/cluster-access';
 import { createLocalSqsClient } from '@outrigger/cli/dev/sqs-server';
 import { readStateFile } from '@outrigger/cli/dev/state-file';
-import { WaterTank } from '../../src/controllers/water-tank.ts';
+import { Foo } from '../../src/controllers/foo.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { openPage, startBrowser } from '../../test/console/browser/chromium.ts';
 import { startDevProcess } from '../../test/console/browser/dev-process.ts';
@@ -28,7 +28,7 @@ type Row = {
 /** What one view says, and the seconds since the part was broken; undefined: it stayed green. */
 type Said = { readonly lines: readonly string[]; readonly seconds: number } | undefined;
 
-const controller = 'water-tank';
+const controller = 'foo';
 const source = new URL(`../../src/controllers/${controller}.ts`, import.meta.url);
 /** Until a view is not green: a function that does not respond has its time limit first. */
 const redSeconds = 120;
@@ -37,6 +37,7 @@ const watcherSeconds = 400;
 /** An experiment of the page ends when every change was reconciled, some after their visibility timeout. */
 const greenSeconds = 400;
 const killMilliseconds = 20;
+let edits = 0;
 
 const system = await startDevProcess();
 const folder = path.dirname(system.kubeconfig);
@@ -52,13 +53,14 @@ async function state() {
   return found;
 }
 
-/** Changes the tank, so that its function is called. */
+/** Changes the object, so that its function is called. */
 async function edit(): Promise<void> {
+  edits += 1;
   await cluster.client.request({
     method: 'PATCH',
     contentType: 'application/merge-patch+json',
-    path: objectPath(WaterTank, { namespace: 'default', name: 'north' }),
-    body: { spec: { targetLevel: 20 + (Math.floor(performance.now()) % 10) } },
+    path: objectPath(Foo, { namespace: 'default', name: 'example' }),
+    body: { spec: { replicas: 1 + (edits % 3) } },
   });
 }
 
@@ -149,8 +151,8 @@ const rows: readonly Row[] = [
   {
     part: 'function',
     how: 'saved code cannot be loaded',
-    says: /no valve/,
-    start: edited(source, (text) => `${text}\nthrow new Error('no valve');\n`),
+    says: /no image/,
+    start: edited(source, (text) => `${text}\nthrow new Error('no image');\n`),
   },
   {
     part: 'API server',
