@@ -285,7 +285,10 @@ function cell(said: Said, says: RegExp): string {
   if (said === undefined) return '**green**';
   const [first = '', ...others] = said.lines;
   const about = says.test(first) ? undefined : others.find((line) => says.test(line));
-  const text = [first, ...(about === undefined ? [] : [about])].join(': ').replaceAll('|', '\\|');
+  const text = [first, ...(about === undefined ? [] : [about])]
+    .join(': ')
+    .replaceAll(`${folder}/`, '')
+    .replaceAll('|', '\\|');
   return `${text} (${said.seconds.toFixed(0)} s)`;
 }
 const usual: string[] = [];
