@@ -1,7 +1,7 @@
 // Breaks each part of a running `outrigger dev`, one after the other: `npm run console-broken`, with `-- TEXT` only the
-// rows with this text. Prints a row for each: what the page's verdict, `status` and `doctor` say, and after how many
+// rows with this text. Prints for each what the page's verdict, `status` and `doctor` say, and after how many
 // seconds. It fails where one of them does not say it, and where the page is not green again after the repair.
-// docs/records/profiles.md has the table. The source of a controller is edited, and restored.
+// docs/records/profiles.md has the list. The source of a controller is edited, and restored.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,6 +14,7 @@ import { Foo } from '../../src/controllers/foo.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { openPage, startBrowser } from '../../test/console/browser/chromium.ts';
 import { startDevProcess } from '../../test/console/browser/dev-process.ts';
+import { wrapProse } from '../../test/support/wrap-prose.ts';
 
 /** Breaks the part, and resolves with its repair; undefined: it is not repaired, or repairs itself. */
 type Break = () => Promise<(() => Promise<unknown>) | undefined>;
@@ -281,16 +282,19 @@ async function untilGreen(): Promise<void> {
 }
 
 /** What was said: the first line, which is the verdict, and what is about the part. */
-function cell(said: Said, says: RegExp): string {
-  if (said === undefined) return '**green**';
+function describe(view: string, said: Said, says: RegExp): string {
+  if (said === undefined) return `- ${view}: GREEN`;
   const [first = '', ...others] = said.lines;
   const about = says.test(first) ? undefined : others.find((line) => says.test(line));
-  const text = [first, ...(about === undefined ? [] : [about])]
-    .join(': ')
-    .replaceAll(`${folder}/`, '')
-    .replaceAll('|', '\\|');
-  return `${text} (${said.seconds.toFixed(0)} s)`;
+  const text = [first, ...(about === undefined ? [] : [about])].join(': ').replaceAll(`${folder}/`, '');
+  return wrapProse(`- ${view}, ${said.seconds.toFixed(0)} s: ${text}`);
 }
+
+const views = [
+  { name: 'page', read: verdict },
+  { name: '`status`', read: statusLines },
+  { name: '`doctor`', read: findings },
+] as const;
 const usual: string[] = [];
 const wanted = process.argv.slice(2);
 let repair: Awaited<ReturnType<Break>>;
@@ -304,15 +308,13 @@ process.once('SIGINT', () => void end().finally(() => process.exit(130)));
 try {
   await untilGreen();
   usual.push(...(await findings()));
-  process.stdout.write('| part | how | page | `status` | `doctor` |\n| --- | --- | --- | --- | --- |\n');
   for (const { part, how, says, start, limitSeconds = redSeconds } of rows) {
     if (wanted.length > 0 && !wanted.some((text) => `${part}: ${how}`.includes(text))) continue;
     const since = performance.now();
     repair = await start();
-    const said: readonly Said[] = await Promise.all(
-      [verdict, statusLines, findings].map((read) => until(read, says, { since, limitSeconds })),
-    );
-    process.stdout.write(`| ${part} | ${how} | ${said.map((one) => cell(one, says)).join(' | ')} |\n`);
+    const said = await Promise.all(views.map(({ read }) => until(read, says, { since, limitSeconds })));
+    const lines = views.map(({ name }, index) => describe(name, said[index], says));
+    process.stdout.write(`**${part}: ${how}**\n\n${lines.join('\n')}\n\n`);
     if (said.includes(undefined)) process.exitCode = 1;
     await repair?.();
     repair = undefined;
