@@ -360,36 +360,42 @@ describe('a part that is down is shown by each view', () => {
     expect(await inConsole([crash('Runtime.ExitError', 'exit 1')], true, 'WARN')).toMatchObject({ state: 'crashing' });
   });
 
-  it('a watcher whose watch fails is on its way back in each view, and nothing is said to be well', async () => {
-    const client = system.client();
-    const applied = async (plural: string, namespaced: boolean, object: object) => {
-      const kind = { group: '', version: 'v1', plural, namespaced };
-      return await applyObject(client, kind, parseObject(object), { fieldManager: 'test' });
-    };
-    await applied('namespaces', false, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
-    const metadata = { name: checkpointName, namespace: systemNamespace };
-    const shipped = await applied('configmaps', true, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
-    const times = { lastSeenAtMs: Date.now(), reconnectingSinceMs: Date.now() - 7_000 };
-    const text = formatCheckpoint({ cluster: 'uid', ...times, entries: new Map() });
-    await writeCheckpoint(client, { text, resourceVersion: shipped.metadata.resourceVersion ?? '' });
-    await system.folder.write('log.jsonl', `${done}\n`);
-    const flow = await stageConsole();
-    const reconnecting = {
-      state: 'reconnecting',
-      tone: 'busy',
-      text: expect.stringMatching(/^its watchers reconnect: a watch fails for \d+ s/),
-    };
-    await expect.poll(flow, { timeout: 15_000 }).toMatchObject({ clusters: [{ name: 'local', health: reconnecting }] });
-    const { clusters } = await flow();
-    expect(
-      verdictOf({ at: 0, changesPerSecond: 0, clusters, controllers: [], waitingTimers: 0, sharedDeadLetters: 0 }, []),
-    ).toEqual({ text: '1 cluster is reconnecting; 0 of 0 objects are Ready', tone: 'busy' });
-    expect((await system.run('status')).out).toMatch(/^local .* its watchers reconnect: a watch fails for \d+ s$/m);
-    expect(findingsIn(await system.run('doctor', '--json'))).toMatch(/^cluster local: its watchers reconnect/m);
-    expect((await system.run('explain', 'foo:default/example')).out).toMatch(
-      /^ +the watchers of local reconnect: a watch fails for/m,
-    );
-  }, 30_000);
+  it.each([
+    ['whose watch fails is reconnecting', 0, 7_000, 'reconnecting', 'reconnect: a watch fails for'],
+    ['of which nothing was heard for minutes is silent', 170_000, undefined, 'silent', 'are silent: no event for'],
+  ] as const)(
+    'a watcher %s in each view, and nothing is said to be well',
+    async (_, seenMs, failingMs, state, says) => {
+      const client = system.client();
+      const applied = async (plural: string, namespaced: boolean, object: object) => {
+        const kind = { group: '', version: 'v1', plural, namespaced };
+        return await applyObject(client, kind, parseObject(object), { fieldManager: 'test' });
+      };
+      await applied('namespaces', false, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
+      const metadata = { name: checkpointName, namespace: systemNamespace };
+      const shipped = await applied('configmaps', true, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+      const now = Date.now();
+      const failing = failingMs === undefined ? {} : { reconnectingSinceMs: now - failingMs };
+      const times = { lastSeenAtMs: now - seenMs, ...failing };
+      const text = formatCheckpoint({ cluster: 'uid', ...times, entries: new Map() });
+      await writeCheckpoint(client, { text, resourceVersion: shipped.metadata.resourceVersion ?? '' });
+      await system.folder.write('log.jsonl', `${done}\n`);
+      const flow = await stageConsole();
+      const health = { state, tone: 'busy', text: expect.stringMatching(new RegExp(`^its watchers ${says} \\d+ s`)) };
+      await expect.poll(flow, { timeout: 15_000 }).toMatchObject({ clusters: [{ name: 'local', health }] });
+      const { clusters } = await flow();
+      expect(
+        verdictOf(
+          { at: 0, changesPerSecond: 0, clusters, controllers: [], waitingTimers: 0, sharedDeadLetters: 0 },
+          [],
+        ),
+      ).toEqual({ text: `1 cluster is ${state}; 0 of 0 objects are Ready`, tone: 'busy' });
+      expect((await system.run('status')).out).toMatch(new RegExp(`^local .* its watchers ${says} \\d+ s$`, 'm'));
+      expect(findingsIn(await system.run('doctor', '--json'))).toContain(`cluster local: its watchers ${says}`);
+      expect((await system.run('explain', 'foo:default/example')).out).toContain(` the watchers of local ${says}`);
+    },
+    30_000,
+  );
 
   it.each([
     ['while it loads', lambda('Error', 'boom'), 'cannot load'],

@@ -33,8 +33,8 @@ const controller = 'foo';
 const source = new URL(`../../src/controllers/${controller}.ts`, import.meta.url);
 /** Until a view is not green: a function that does not respond has its time limit first. */
 const redSeconds = 120;
-/** A watcher is down when nothing was heard of it for five minutes. */
-const watcherSeconds = 400;
+/** Nothing was heard of a watcher for 150 s, and for 300 s; and a command has to read that. */
+const [silentSeconds, downSeconds] = [200, 350];
 /** An experiment of the page ends when every change was reconciled, some after their visibility timeout. */
 const greenSeconds = 400;
 const killMilliseconds = 20;
@@ -67,6 +67,10 @@ async function edit(): Promise<void> {
 
 async function functionPids(): Promise<readonly number[]> {
   return (await state()).functions.flatMap(({ name, pid }) => (name === controller ? [pid] : []));
+}
+
+async function watcherPids(): Promise<readonly number[]> {
+  return (await state()).watchers.map(({ pid }) => pid);
 }
 
 /** Sends a signal to each process. One that has just ended is no error. */
@@ -201,9 +205,16 @@ const rows: readonly Row[] = [
   {
     part: 'watcher',
     how: 'each is stopped (SIGSTOP)',
+    says: /watchers are silent/,
+    start: stopped(watcherPids),
+    limitSeconds: silentSeconds,
+  },
+  {
+    part: 'watcher',
+    how: 'each is stopped for five minutes',
     says: /watchers are down/,
-    start: stopped(async () => (await state()).watchers.map(({ pid }) => pid)),
-    limitSeconds: watcherSeconds,
+    start: stopped(watcherPids),
+    limitSeconds: downSeconds,
   },
   {
     part: 'queue',

@@ -55,6 +55,12 @@ export function watcherFacts({ lastSeenSeconds, reconnectingSeconds, down, unkno
   };
 }
 
+/**
+ * A working watcher looks at most two minutes old (watcher-status.ts). From then on it may have ended, which counts as
+ * down after five minutes; meanwhile nothing says that all is well.
+ */
+const silentAfterSeconds = 150;
+
 /** Judges the watchers of a cluster. `whose` begins the text. */
 export function watcherHealth(
   { lastSeenSeconds, reconnectingSeconds, watcherDown, watcherStarting, watcherUnknown }: WatcherFacts,
@@ -67,6 +73,8 @@ export function watcherHealth(
   if (lastSeenSeconds === undefined) return healthOf('not known', `the status of ${whose} was not read`);
   if (reconnectingSeconds !== undefined)
     return healthOf('reconnecting', `${whose} reconnect: a watch fails for ${reconnectingSeconds} s`);
+  if (lastSeenSeconds > silentAfterSeconds)
+    return healthOf('silent', `${whose} are silent: no event for ${lastSeenSeconds} s`);
   return healthOf('working', `last seen ${lastSeenSeconds} s ago`);
 }
 

@@ -17,6 +17,7 @@ export const partTones = {
   slow: 'bad',
   failing: 'bad',
   'not known': 'unknown',
+  silent: 'busy',
   reconnecting: 'busy',
   starting: 'busy',
   decommissioning: 'neutral',

@@ -254,7 +254,7 @@ async function checkWatchers(
   const about = `cluster ${cluster}`;
   const status = await readWatcherStatus(client, Date.now(), { project, signal });
   const { lastSeenSeconds, senderId: id, entries, readAtMs = Date.now() } = status;
-  const { state, text = '' } = watcherHealth(watcherFacts(status));
+  const { state, tone, text = '' } = watcherHealth(watcherFacts(status));
   if (state === 'not known') {
     const { namespace, checkpoint } = clusterNames(project);
     const fix = `permit get of the ConfigMap ${checkpoint} in the namespace ${namespace}`;
@@ -265,7 +265,7 @@ async function checkWatchers(
   const sender = id === undefined || watched === undefined ? {} : { sender: { id, mayBeOthers: watched.byOthers } };
   if (state !== 'working') {
     const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;
-    const found = state === 'reconnecting' ? warnFinding(about, text, fix) : failFinding(about, text, fix);
+    const found = tone === 'busy' ? warnFinding(about, text, fix) : failFinding(about, text, fix);
     return { findings: [found], ...sender };
   }
   const received = `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`;

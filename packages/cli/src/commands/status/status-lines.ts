@@ -91,7 +91,8 @@ function clusterCells(cluster: NamedCluster): readonly string[] {
   const { name, moving, paused, problem, version = '-' } = cluster;
   const { state, text = '' } = clusterHealth(cluster);
   const mark = moving !== undefined ? `MOVING ${moving}, ` : paused === true ? 'PAUSED, ' : '';
-  const shown = state === 'down' ? 'DOWN' : ['working', 'paused', 'reconnecting'].includes(state) ? text : state;
+  const shown =
+    state === 'down' ? 'DOWN' : ['working', 'paused', 'reconnecting', 'silent'].includes(state) ? text : state;
   // The version is the server's own text.
   return [name, problem === undefined ? redact(version) : '-', `${mark}${shown}`];
 }
