@@ -2,7 +2,6 @@
 // rows with this text. Prints for each what the page's verdict, `status` and `doctor` say, and after how many
 // seconds. It fails where one of them does not say it, and where the page is not green again after the repair.
 // docs/records/profiles.md has the list. The source of a controller is edited, and restored.
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,6 +14,8 @@ import { objectPath } from '../../src/kube/client/path.ts';
 import { openPage, startBrowser } from '../../test/console/browser/chromium.ts';
 import { startDevProcess } from '../../test/console/browser/dev-process.ts';
 import { wrapProse } from '../../test/support/wrap-prose.ts';
+import { until } from '../chaos/until.ts';
+import { breakPart, commandLine, execute, runCommand } from './operator.ts';
 
 /** Breaks the part, and resolves with its repair; undefined: it is not repaired, or repairs itself. */
 type Break = () => Promise<(() => Promise<unknown>) | undefined>;
@@ -26,6 +27,7 @@ type Row = {
   readonly start: Break;
   readonly limitSeconds?: number;
 };
+type View = { readonly name: string; readonly read: () => Promise<readonly string[]> };
 /** What one view says, and the seconds since the part was broken; undefined: it did not say it. */
 type Said = { readonly lines: readonly string[]; readonly seconds: number } | undefined;
 
@@ -95,10 +97,7 @@ function stopped(pidsOf: () => Promise<readonly number[]>): Break {
 /** A fault of the page, which repairs itself. */
 function fault(title: string): Break {
   return async () => {
-    await operator.getByRole('link', { name: 'Break it' }).click();
-    await operator.getByLabel('Broken for').selectOption('30 seconds');
-    // It can be started when the one before has ended.
-    await operator.getByRole('button', { name: `Break: ${title}` }).click({ timeout: greenSeconds * 1000 });
+    await breakPart(operator, title);
     return undefined;
   };
 }
@@ -116,8 +115,8 @@ function edited(file: string | URL, change: (text: string) => string): Break {
 /** A command, and the one that takes it back. */
 function commanded(argv: readonly string[], back: readonly string[]): Break {
   return async () => {
-    await run(argv);
-    return async () => await run(back);
+    await runCommand(folder, argv);
+    return async () => await runCommand(folder, back);
   };
 }
 
@@ -230,22 +229,6 @@ const rows: readonly Row[] = [
   },
 ];
 
-function argvOf(argv: readonly string[]): readonly string[] {
-  return ['packages/cli/bin/outrigger.js', ...argv, '--folder', folder];
-}
-
-/** Runs a command of ours. Returns what it printed on both streams. */
-async function run(argv: readonly string[]): Promise<string> {
-  return await execute(process.execPath, argvOf(argv));
-}
-
-async function execute(file: string, argv: readonly string[]): Promise<string> {
-  return await new Promise((resolve) => {
-    const env = { ...process.env, NO_COLOR: '1' };
-    execFile(file, [...argv], { maxBuffer: 1e8, env }, (_, out, err) => resolve(`${out}${err}`));
-  });
-}
-
 /** The verdict, and the problems that it names. */
 async function verdict(): Promise<readonly string[]> {
   const lines = (await page.locator('.verdict').innerText()).split('\n');
@@ -256,7 +239,7 @@ async function verdict(): Promise<readonly string[]> {
 /** The verdict of `status` on a terminal, and the lines of what is wrong or not known, which have a stream of their own. */
 async function statusLines(): Promise<readonly string[]> {
   const errors = path.join(folder, 'status.txt');
-  const command = [process.execPath, ...argvOf(['status']), `2>${errors}`].join(' ');
+  const command = [process.execPath, ...commandLine(folder, ['status']), `2>${errors}`].join(' ');
   const [first = ''] = (await execute('script', ['-qec', command, '/dev/null'])).trim().split('\n');
   const lines = [first.trim(), ...(await readFile(errors, 'utf8')).trim().split('\n')];
   return first.includes('All is well') ? [] : lines.filter((line) => line !== '' && !line.startsWith('queues: '));
@@ -264,14 +247,14 @@ async function statusLines(): Promise<readonly string[]> {
 
 /** What `doctor` does not find ok, without the warnings of a system in which all is well. */
 async function findings(): Promise<readonly string[]> {
-  const lines = (await run(['doctor'])).split('\n').filter((line) => /^(?:wrong|warning) /.test(line));
+  const lines = (await runCommand(folder, ['doctor'])).split('\n').filter((line) => /^(?:wrong|warning) /.test(line));
   return lines.map((line) => line.replaceAll(/ {2,}/g, ' ')).filter((line) => !usual.includes(line));
 }
 
-async function until(
-  read: () => Promise<readonly string[]>,
-  says: RegExp,
-  { since, limitSeconds }: { readonly since: number; readonly limitSeconds: number },
+/** Reads a view until a line of it says the pattern. */
+async function untilSaid(
+  { read }: View,
+  { says, since, limitSeconds }: { readonly says: RegExp; readonly since: number; readonly limitSeconds: number },
 ): Promise<Said> {
   for (;;) {
     const lines = await read();
@@ -283,13 +266,7 @@ async function until(
 }
 
 async function untilGreen(): Promise<void> {
-  const deadline = performance.now() + greenSeconds * 1000;
-  for (;;) {
-    const lines = await verdict();
-    if (lines.length === 0) return;
-    if (performance.now() > deadline) throw new Error(`not green again: ${lines.join('; ')}`);
-    await wait(500);
-  }
+  await until(async () => (await verdict()).length === 0, greenSeconds, 'the page is not green again');
 }
 
 /** What was said: the first line, which is the verdict, and what is about the part. */
@@ -301,11 +278,11 @@ function describe(view: string, said: Said, says: RegExp): string {
   return wrapProse(`- ${view}, ${said.seconds.toFixed(0)} s: ${text}`);
 }
 
-const views = [
+const views: readonly View[] = [
   { name: 'page', read: verdict },
   { name: '`status`', read: statusLines },
   { name: '`doctor`', read: findings },
-] as const;
+];
 const usual: string[] = [];
 const wanted = process.argv.slice(2);
 let repair: Awaited<ReturnType<Break>>;
@@ -323,7 +300,7 @@ try {
     if (wanted.length > 0 && !wanted.some((text) => `${part}: ${how}`.includes(text))) continue;
     const since = performance.now();
     repair = await start();
-    const said = await Promise.all(views.map(({ read }) => until(read, says, { since, limitSeconds })));
+    const said = await Promise.all(views.map((view) => untilSaid(view, { says, since, limitSeconds })));
     const lines = views.map(({ name }, index) => describe(name, said[index], says));
     process.stdout.write(`**${part}: ${how}**\n\n${lines.join('\n')}\n\n`);
     if (said.includes(undefined)) process.exitCode = 1;

@@ -1,10 +1,9 @@
 // What an on-call engineer does with the console and with the commands: `npm run console-tasks`. Prints a row for each
 // task: clicks and seconds in a browser, commands and their seconds. docs/records/profiles.md has the table. It fails
 // where a task does not reach its end.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { openCluster } from '@outrigger/cli/dev/cluster-access';
 import { forEachConcurrently } from 'outrigger/internal/core/async';
 import type { Locator, Page } from 'playwright-core';
@@ -14,6 +13,8 @@ import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { openPage, startBrowser } from '../../test/console/browser/chromium.ts';
 import { startDevProcess } from '../../test/console/browser/dev-process.ts';
 import { pictureOptions } from '../../test/console/screenshots.ts';
+import { until } from '../chaos/until.ts';
+import { breakPart, commandLine, runCommand } from './operator.ts';
 
 const objects = Number(process.argv[2] ?? 2_000);
 const port = ['--console-port', '41999'];
@@ -84,17 +85,13 @@ const edit = async (manager: string) =>
     path: `${objectPath(WaterTank, { namespace: 'default', name: 'north' })}?fieldManager=${manager}`,
     body: { spec: { targetLevel: 20 + (Math.floor(performance.now()) % 10) } },
   });
-const breakPart = async (title: string) => {
-  const hand = new Hand(operator);
-  await hand.open('Break it');
-  await operator.getByLabel('Broken for').selectOption('30 seconds');
-  await hand.press(`Break: ${title}`);
-  await hand.see('Broken');
-};
 const failing = 'ingredient:default/risotto-dragonfruit';
-const isDead = async () => {
-  while (!(await runCommand(['dlq', 'list'])).text.includes('risotto-dragonfruit')) await wait(2_000);
-};
+const isDead = async () =>
+  await until(
+    async () => (await runCommand(folder, ['dlq', 'list'])).includes('risotto-dragonfruit'),
+    600,
+    'the object is no dead letter',
+  );
 let watching: ReturnType<typeof startWatch> | undefined;
 
 const tasks: readonly Task[] = [
@@ -157,7 +154,7 @@ const tasks: readonly Task[] = [
   {
     name: 'which is slow, and why',
     prepare: async () => {
-      await breakPart('Slow responses');
+      await breakPart(operator, 'Slow responses');
       await edit('bob');
       await seeSlow(new Hand(operator));
     },
@@ -209,7 +206,7 @@ const tasks: readonly Task[] = [
   },
   {
     name: 'a part that is down',
-    prepare: () => breakPart('SQS down'),
+    prepare: () => breakPart(operator, 'SQS down'),
     console: async (hand) => {
       await hand.open('Flow');
       await hand.see('Queues cannot be read', '.verdict');
@@ -243,12 +240,8 @@ async function seeSlow(hand: Hand): Promise<void> {
   await hand.see(/\b2\.\d s/, '.waterfall');
 }
 
-function argvOf(argv: readonly string[]): readonly string[] {
-  return ['packages/cli/bin/outrigger.js', ...argv, '--folder', folder];
-}
-
 function startWatch() {
-  return spawn(process.execPath, [...argvOf(['status', '--watch'])]);
+  return spawn(process.execPath, [...commandLine(folder, ['status', '--watch'])]);
 }
 
 /** Waits for the next status of `status --watch`, which goes on over a restart. */
@@ -261,13 +254,10 @@ async function nextStatus(): Promise<Run> {
   return { text, seconds: (performance.now() - started) / 1000 };
 }
 
-/** Runs a command as a person does. Returns what it printed on both streams, and the seconds. */
-async function runCommand(argv: readonly string[]): Promise<Run> {
+/** Runs a command as a person does, and takes its time. */
+async function timed(argv: readonly string[]): Promise<Run> {
   const started = performance.now();
-  const all = [...argvOf(argv)];
-  const text = await new Promise<string>((resolve) => {
-    execFile(process.execPath, all, { maxBuffer: 1e8 }, (_, out, err) => resolve(`${out}${err}`));
-  });
+  const text = await runCommand(folder, argv);
   return { text, seconds: (performance.now() - started) / 1000 };
 }
 
@@ -276,7 +266,7 @@ try {
   for (const { name, prepare, between, console: inConsole, commands, watched, says } of tasks) {
     await prepare?.();
     const runs: Run[] = [];
-    for (const argv of commands) runs.push(await runCommand(argv));
+    for (const argv of commands) runs.push(await timed(argv));
     await between?.();
     const hand = new Hand(page);
     const started = performance.now();
