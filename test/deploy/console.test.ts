@@ -92,7 +92,7 @@ async function log(line: object, name = 'foo'): Promise<void> {
   const client = new CloudWatchLogsClient(aws.client);
   const stream = { logGroupName: `/aws/lambda/${prefix}${name}`, logStreamName: 'one' };
   await client.send(new CreateLogGroupCommand(stream)).catch(() => undefined);
-  await client.send(new CreateLogStreamCommand(stream));
+  await client.send(new CreateLogStreamCommand(stream)).catch(() => undefined);
   const logEvents = [{ timestamp: Date.now(), message: JSON.stringify(line) }];
   await client.send(new PutLogEventsCommand({ ...stream, logEvents }));
   client.destroy();
@@ -276,7 +276,40 @@ it('the history has the run of the log, when the function was deployed, and who 
   expect(problems).toEqual([]);
 });
 
+const crash = async (errorType: string, error: string) =>
+  await log({ level: 'ERROR', message: 'Uncaught Exception', errorType, error, function: 'foo' });
+const postponed = async (error: string) => {
+  const run = { key: 'foo:lab:foos.samples.example.com/default/example', cause: 'change', durationMs: 1 };
+  await log({ ...run, message: 'reconciled', outcome: 'postponed', reason: 'unreachable', error });
+};
+const views: Readonly<Record<string, () => Promise<string>>> = {
+  page: async () => await page.getByRole('region', { name: 'Verdict' }).innerText(),
+  status: async () => await printed(['status', '--stage', stage]),
+  doctor: async () => await printed(['doctor', '--stage', stage]),
+};
+
+it('watchers that have written nothing are named in the page, in status and in doctor', async () => {
+  await page.getByRole('link', { name: 'Flow' }).click();
+  for (const [name, read] of Object.entries(views))
+    await expect.poll(read, { message: name, timeout: 90_000 }).toContain('no watch checkpoint');
+}, 180_000);
+
 it.each([
+  {
+    part: 'a function whose API server returns 503',
+    breaks: async () => await postponed('GET /api/v1/namespaces returned 503: ServiceUnavailable: overloaded'),
+    says: /returned 503/,
+  },
+  {
+    part: 'a function whose code cannot be loaded',
+    breaks: async () => await crash('Runtime.ImportModuleError', 'Cannot find module pump'),
+    says: /Cannot find module pump/,
+  },
+  {
+    part: 'a function whose process ends',
+    breaks: async () => await crash('Runtime.ExitError', 'exit status 134'),
+    says: /exit status 134/,
+  },
   {
     part: 'an API server that is down',
     breaks: async () => await clusters.prod.close(),
@@ -286,6 +319,11 @@ it.each([
     part: 'a queue that is deleted',
     breaks: async () => void (await sqs.send(new DeleteQueueCommand({ QueueUrl: await queueUrl('foo.fifo') }))),
     says: /(?:foo(?:\.fifo)?: .*does not exist|wrong +queue foo\.fifo )/,
+  },
+  {
+    part: 'the queue of timers that is deleted',
+    breaks: async () => void (await sqs.send(new DeleteQueueCommand({ QueueUrl: await queueUrl('timers') }))),
+    says: /(?:timers: .*(?:does not exist|cannot be read)|wrong +queue timers )/,
   },
   {
     part: 'a clusters table that is no JSON',
@@ -298,12 +336,7 @@ it.each([
     },
     says: /clusters table/,
   },
-])('$part is red in the page, in status and in doctor', { timeout: 180_000 }, async ({ breaks, says }) => {
-  const views: Readonly<Record<string, () => Promise<string>>> = {
-    page: async () => await page.getByRole('region', { name: 'Verdict' }).innerText(),
-    status: async () => await printed(['status', '--stage', stage]),
-    doctor: async () => await printed(['doctor', '--stage', stage]),
-  };
+])('$part is named in the page, in status and in doctor', { timeout: 180_000 }, async ({ breaks, says }) => {
   await page.getByRole('link', { name: 'Flow' }).click();
   for (const [name, read] of Object.entries(views)) expect(await read(), name).not.toMatch(says);
   await breaks();
