@@ -5,7 +5,7 @@ import { createHistory } from '@outrigger/cli/console/history';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { foo } from '../../src/controllers/foo.ts';
 
-it('the flow is read without SQS and without Lambda, and says why: the first queue, and Lambda after 5 s', async () => {
+it('the flow is read without SQS and without Lambda, and says why: once for all queues, and Lambda after 5 s', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const readFlow = flowWithoutSqs(() => new Promise(() => {}));
@@ -14,7 +14,7 @@ it('the flow is read without SQS and without Lambda, and says why: the first que
   const { controllers, notes } = await reading;
   expect(controllers).toMatchObject([{ name: 'foo', health: { state: 'not known', tone: 'unknown' } }]);
   expect(notes).toEqual([
-    'Queues cannot be read: foo.fifo: AccessDenied: not authorized to perform: sqs:getqueueattributes',
+    'Queues cannot be read: foo-dlq.fifo, foo.fifo, resync-dlq and 2 more: AccessDenied: not authorized on p-foo-dlq.fifo',
     'Which controllers are paused cannot be read: no response within 5 s',
   ]);
 }, 10_000);
@@ -33,10 +33,11 @@ function flowWithoutSqs(pausedControllers: FlowDeps['pausedControllers']) {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const sqs = new SQSClient({ region: 'eu-west-1', endpoint: 'http://127.0.0.1:9', maxAttempts: 1, credentials });
   onTestFinished(() => sqs.destroy());
-  const denied = Object.assign(new Error('not authorized to perform: sqs:getqueueattributes'), {
-    name: 'AccessDenied',
+  // As AWS says it, with the ARN of the queue at the end.
+  vi.spyOn(sqs, 'send').mockImplementation(async ({ input }) => {
+    const queue = 'QueueUrl' in input ? input.QueueUrl?.split('/').at(-1) : undefined;
+    return await Promise.reject(Object.assign(new Error(`not authorized on ${queue}`), { name: 'AccessDenied' }));
   });
-  vi.spyOn(sqs, 'send').mockImplementation(async () => await Promise.reject(denied));
   return createFlowReader([foo], {
     sqs,
     urlPrefix: 'http://127.0.0.1:9/1/p-',

@@ -59,10 +59,10 @@ export function createFlowReader(
   };
   const readFlow = async (signal: AbortSignal): Promise<Flow> => {
     const errors: string[] = [];
-    const unread: string[] = [];
+    const unread: { readonly queue: string; readonly reason: string }[] = [];
     const depthOf: DepthOf = async (queue) =>
       await depth(queue, { signal }).catch((error: unknown) => {
-        unread.push(`Queues cannot be read: ${queue}: ${redact(sqsErrorReason(error))}`);
+        unread.push({ queue, reason: redact(sqsErrorReason(error)) });
         return undefined;
       });
     const [flows, timers, letters, paused, { notes = [], ...others }] = await Promise.all([
@@ -81,7 +81,7 @@ export function createFlowReader(
       at: Date.now(),
       changesPerSecond: history.changesPerSecond(),
       ...others,
-      notes: [...notes, ...(hidden === undefined ? [] : [hiddenNote(hidden)]), ...unread.slice(0, 1), ...errors],
+      notes: [...notes, ...(hidden === undefined ? [] : [hiddenNote(hidden)]), ...unreadNotes(unread), ...errors],
       ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
       ...(letters.includes(undefined)
         ? {}
@@ -100,4 +100,17 @@ export function createFlowReader(
   // Another page may wait for it as well, so it does not end with one page. Each call of SQS has a limit.
   const shared = sharedRead(maxAgeMilliseconds, async () => await readFlow(new AbortController().signal));
   return async () => await shared.get();
+}
+
+const mostNamed = 3;
+
+/** Names the queues that cannot be read, in a line for each reason. The reason of AWS may have the ARN of the queue. */
+function unreadNotes(unread: readonly { readonly queue: string; readonly reason: string }[]): readonly string[] {
+  const sorted = unread.toSorted((a, b) => (a.queue < b.queue ? -1 : 1));
+  const groups = Map.groupBy(sorted, ({ queue, reason }) => reason.replaceAll(queue, ''));
+  return [...groups.values()].map((all) => {
+    const names = all.slice(0, mostNamed).map(({ queue }) => queue);
+    const more = all.length > mostNamed ? ` and ${all.length - mostNamed} more` : '';
+    return `Queues cannot be read: ${names.join(', ')}${more}: ${all[0]?.reason}`;
+  });
 }
