@@ -1,4 +1,4 @@
-// What the console costs at 1,000 objects and 50 edits a second: `node tools/console-load/main.ts [SECONDS]`. Prints one
+// What the console costs at 2,400 objects and 50 edits a second: `node tools/console-load/main.ts [SECONDS]`. Prints one
 // JSON object: the frames of the page (headless Chromium), the memory of its heap, and the processor time of
 // `outrigger dev`, once without a page and once with one, under the same edits. docs/console.md has the figures.
 import { spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ import type { KubeClient } from '../../src/kube/client/client.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { openPage, startBrowser } from '../../test/console/browser/chromium.ts';
 
-const objects = 1_000;
+const objects = 2_400;
 const editsPerSecond = 50;
 const maxAtOnce = 10;
 const seconds = Number(process.argv[2] ?? 120);
@@ -63,7 +63,9 @@ try {
   const browser = await startBrowser();
   const { page, problems } = await openPage(browser, url);
   await page.getByRole('link', { name: /^Objects/ }).click();
-  await page.getByRole('button', { name: /^All 1,?000/ }).waitFor({ timeout: 60_000 });
+  await page
+    .getByRole('button', { name: new RegExp(`^All ${objects.toLocaleString('en')}`) })
+    .waitFor({ timeout: 60_000 });
   const before = await heapOf(page);
   await page.evaluate(countFrames);
   const withPage = await underEdits(cluster.client);
