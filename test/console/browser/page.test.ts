@@ -31,6 +31,24 @@ describe('the page', () => {
     expect(fake.problems).toEqual([]);
   });
 
+  it('before the first figures nothing is zero, and old figures are no verdict that all is well', async () => {
+    let known = false;
+    const first = await fake.source.flow(new AbortController().signal);
+    const flow = async () => (known ? first : await Promise.reject(new Error('no answer of SQS')));
+    const running = await startConsole({ source: { ...fake.source, flow }, page: async () => fake.files });
+    const { page } = await openPage(fake.browser, running.url);
+    const main = page.locator('main');
+    await main.getByText('Waiting for the first figures.').waitFor();
+    expect(await main.innerText()).not.toMatch(/\d/);
+    known = true;
+    await page.getByRole('region', { name: 'Verdict' }).getByText('All is well').waitFor();
+    known = false;
+    await page.getByRole('link', { name: /^No new figures since .*: no answer of SQS$/ }).waitFor();
+    expect(await page.getByRole('region', { name: 'Verdict' }).getByRole('heading').innerText()).toBe('1 problem');
+    await page.close();
+    await running.close();
+  });
+
   it('the filters by text, kind, condition and state show the objects that match all', async () => {
     fake.source.put(tank('north', notReady));
     fake.source.put(tank('south'));

@@ -23,7 +23,7 @@ export function FlowPicture() {
       keys.stop();
     };
   }, [names]);
-  if (now === undefined) return <p class="none">Waiting for the first figures.</p>;
+  if (now === undefined) return null;
   return (
     <>
       <div class="picture-scroll" tabIndex={0} role="region" aria-label="Picture of the flow">

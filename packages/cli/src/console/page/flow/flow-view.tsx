@@ -10,6 +10,15 @@ import { Plots } from './plots.tsx';
 import { Verdict } from './verdict.tsx';
 
 export function FlowView() {
+  // Nothing is known yet, and nothing is zero.
+  if (flow.value === undefined) {
+    return (
+      <div class="flow">
+        <h1 class="hidden">Flow</h1>
+        <p class="card none">Waiting for the first figures.</p>
+      </div>
+    );
+  }
   return (
     <div class="flow">
       <h1 class="hidden">Flow</h1>
@@ -38,7 +47,7 @@ function Figures() {
   const letters = sumKnown(now === undefined ? [] : deadLettersOf(now));
   const figures = [
     { label: 'Objects ready', value: count(ready), unit: `of ${count(total)}`, tone: ready < total ? 'busy' : 'good' },
-    { label: 'Changes', value: rate(now?.changesPerSecond ?? 0), unit: '/ s' },
+    { label: 'Changes', value: rate(now?.changesPerSecond), unit: '/ s' },
     { label: 'Reconciles', value: rate(sumKnown(controllers.map((one) => one.reconcilesPerSecond))), unit: '/ s' },
     { label: 'Failures', value: rate(failures), unit: '/ s', tone: (failures ?? 0) > 0 ? 'bad' : '' },
     { label: 'In flight', value: count(sumKnown(controllers.map((one) => one.inFlight))), unit: 'keys' },
