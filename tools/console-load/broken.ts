@@ -266,7 +266,12 @@ async function untilSaid(
 }
 
 async function untilGreen(): Promise<void> {
-  await until(async () => (await verdict()).length === 0, greenSeconds, 'the page is not green again');
+  let lines: readonly string[] = [];
+  const isGreen = async () => {
+    lines = await verdict();
+    return lines.length === 0;
+  };
+  await until(isGreen, greenSeconds, () => `not green again: ${lines.join('; ')}`);
 }
 
 /** What was said: the first line, which is the verdict, and what is about the part. */
