@@ -316,7 +316,9 @@ describe('a part that is down is shown by each view', () => {
     account.logs = {};
     const unread = await onStage(statusCommand());
     expect(unread.out).toMatch(/^foo .* not known$/m);
-    expect(unread.err).toMatch(/^foo: its function is not known: whether it is throttled cannot be read: .*403/m);
+    expect(unread.err).toMatch(
+      /^water-tank, .* and 7 more: its function is not known: whether it is throttled cannot be read: .*403/m,
+    );
   }, 60_000);
 
   it('the table of all that is down, by view, is that of health-table.txt', async () => {

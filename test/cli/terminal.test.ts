@@ -3,6 +3,7 @@ import { WriteStream } from 'node:tty';
 import { judge } from '@outrigger/cli/commands/status/verdict';
 import { ageText, colourOf, fitted, fold } from '@outrigger/cli/commands/terminal';
 import { healthOf } from '@outrigger/cli/console/health';
+import { problemsOf } from '@outrigger/cli/console/problems';
 import { RunTimes, timesText } from '@outrigger/cli/console/run-times';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
@@ -110,4 +111,31 @@ it('the verdict counts problems, what is not known, and dead letters', () => {
     problems: ['local: no route'],
     unknown: ['foo: its function is not known: its log cannot be read'],
   });
+});
+
+it('parts that say the same are one problem, which names three of them, in the status and in the console', () => {
+  const health = healthOf('unreachable', 'cannot reach the API server of local: ECONNREFUSED');
+  const functions = ['bar', 'baz', 'foo', 'qux'].map((name) => ({ name, ...health }));
+  const other = { name: 'quux', ...healthOf('unreachable', 'cannot reach the API server of west: EHOSTUNREACH') };
+  const read = {
+    clusters: [],
+    queues: [],
+    functions: [...functions, other],
+    paused: [],
+    others: [],
+    resync: undefined,
+  };
+  const status = judge(read);
+  expect(status.line).toBe('2 problems');
+  const controllers = read.functions.map(({ name, ...one }) => ({ name, kind: 'Foo', health: one }));
+  const page = problemsOf({ at: 0, changesPerSecond: 0, clusters: [], controllers, sharedDeadLetters: 0 }, []);
+  const names = ['bar, baz, foo and 1 more', 'quux'];
+  expect(status.problems).toEqual([
+    expect.stringMatching(new RegExp(`^${names[0]}: .* local: ECONNREFUSED$`)),
+    expect.stringMatching(new RegExp(`^${names[1]}: .* west: EHOSTUNREACH$`)),
+  ]);
+  expect(page.map(({ text }) => text)).toEqual([
+    `functions ${names[0]}: unreachable: ${health.text}`,
+    `function ${names[1]}: unreachable: ${other.text}`,
+  ]);
 });

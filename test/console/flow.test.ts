@@ -1,7 +1,8 @@
 // Only the reader of the flow where a service does not respond, or refuses.
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { createFlowReader, type FlowDeps } from '@outrigger/cli/console/flow';
+import { createFlowReader, type FlowDeps, sharedFlow } from '@outrigger/cli/console/flow';
 import { createHistory } from '@outrigger/cli/console/history';
+import type { Flow } from '@outrigger/cli/console/wire';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { foo } from '../../src/controllers/foo.ts';
 
@@ -28,6 +29,38 @@ it('a function whose queue cannot be read is not working: it may receive nothing
   expect(await healthIf([])).toEqual([{ state: 'not known', tone: 'unknown', text }]);
   expect(await healthIf(['foo'])).toMatchObject([{ state: 'paused' }]);
 });
+
+it('a flow that cannot be read any more is the last one with a note, and rejects only before the first', async () => {
+  let answer: (() => Promise<Flow>) | undefined;
+  const flow = sharedFlow(0, async () => await (answer?.() ?? Promise.reject(new Error('no answer of SQS'))));
+  await expect(flow()).rejects.toThrow('no answer of SQS');
+  const first: Flow = { at: 1_000, changesPerSecond: 2, clusters: [], controllers: [], notes: ['paused'] };
+  answer = async () => first;
+  await later();
+  expect(await flow()).toEqual(first);
+  answer = undefined;
+  await later();
+  const note = 'No new figures since 1970-01-01T00:00:01.000Z: no answer of SQS';
+  expect(await flow()).toEqual({ ...first, notes: ['paused', note] });
+});
+
+it('a read of the flow that does not end has a deadline, and the next one is made', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let reads = 0;
+  const first: Flow = { at: 1_000, changesPerSecond: 2, clusters: [], controllers: [] };
+  const flow = sharedFlow(0, async () => (reads++ === 0 ? await new Promise<never>(() => {}) : first));
+  const hanging = expect(flow()).rejects.toThrow('no response within 10 s');
+  await vi.advanceTimersByTimeAsync(10_000);
+  await hanging;
+  expect(await flow()).toEqual(first);
+});
+
+/** A read of the same millisecond is shared. */
+async function later(): Promise<void> {
+  const now = Date.now();
+  while (Date.now() === now) await new Promise(setImmediate);
+}
 
 function flowWithoutSqs(pausedControllers: FlowDeps['pausedControllers']) {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };

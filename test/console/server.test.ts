@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { type Console, startConsole } from '@outrigger/cli/console/server/server';
 import type { ConsoleEvents } from '@outrigger/cli/console/wire';
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createFakeSource, rowOf } from './fake-source.ts';
 
 const page = async () =>
@@ -121,21 +121,6 @@ it('the stream begins with every object, then has the latest row of each changed
   }
   expect(seen[0]).toBe('snapshot');
 });
-
-it('a read of the flow that does not end has a deadline, and the next one is sent', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-  onTestFinished(() => void vi.useRealTimers());
-  let reads = 0;
-  const flow = async () => (reads++ === 0 ? await new Promise<never>(() => {}) : await createFakeSource().flow(signal));
-  const { signal } = new AbortController();
-  await running.close();
-  running = await startConsole({ source: { ...source, flow }, page });
-  for await (const { event } of events(signal)) {
-    if (event === 'snapshot') await vi.advanceTimersByTimeAsync(14_000);
-    if (event === 'flow') break;
-  }
-  expect(reads).toBeGreaterThan(1);
-}, 10_000);
 
 it('a page that leaves is no longer a listener of the source', async () => {
   const stop = new AbortController();

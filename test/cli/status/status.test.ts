@@ -360,7 +360,7 @@ describe('status of what cannot be read', () => {
     expect(out).toMatch(/^idle +- +PAUSED, unreachable$/m);
     expect(out).toMatch(/^leaving +- +MOVING to canary, unreachable$/m);
     expect(err).toMatch(
-      /^dark: GET \/version: connect ECONNREFUSED.*; no server listens there; check that it still runs$/m,
+      /^dark, idle, leaving: GET \/version: connect ECONNREFUSED.*; no server listens there; check that it still runs$/m,
     );
     expect(err).toMatch(/^odd: cluster "odd": access\.token missing/m);
     expect(err).toMatch(/^cluster "prod eu": not a name of letters/m);

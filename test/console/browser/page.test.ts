@@ -1,5 +1,6 @@
 // The page in a real browser, with objects that the test chooses: what is shown, filters, keys, hostile texts, the loss
 // of the server, and that no violation of the Content-Security-Policy is logged. A real local system is dev.test.ts.
+import { sharedFlow } from '@outrigger/cli/console/flow';
 import { healthOf } from '@outrigger/cli/console/health';
 import { startConsole } from '@outrigger/cli/console/server/server';
 import type { Page } from 'playwright-core';
@@ -40,7 +41,7 @@ describe('the page', () => {
   it('before the first figures nothing is zero, and old figures are no verdict that all is well', async () => {
     let known = false;
     const first = await fake.source.flow(new AbortController().signal);
-    const flow = async () => (known ? first : await Promise.reject(new Error('no answer of SQS')));
+    const flow = sharedFlow(0, async () => (known ? first : await Promise.reject(new Error('no answer of SQS'))));
     const running = await startConsole({ source: { ...fake.source, flow }, page: async () => fake.files });
     const { page } = await openPage(fake.browser, running.url);
     const main = page.locator('main');
@@ -290,6 +291,11 @@ describe('the page', () => {
       expect(await fake.page.getByText(calm).count()).toBe(0);
     await fake.page.getByRole('link', { name: 'Flow' }).click();
     await fake.page.getByRole('region', { name: 'Picture of the flow' }).getByText('not known').first().waitFor();
+    const figures = (await fake.page.locator('.figure').allInnerTexts()).map((text) => text.split(/\s*\n\s*/));
+    expect(figures.filter(([, value]) => value === 'not known').map(([name]) => name)).toEqual([
+      'In flight',
+      'Dead letters',
+    ]);
   });
 
   it('a condition that is bad when it is True is red, and one that is False of an object that progresses is not', async () => {

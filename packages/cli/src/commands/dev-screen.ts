@@ -106,12 +106,16 @@ export class DevScreen implements Disposable {
     this.#paint();
   };
 
-  /** A flow never rejects. */
+  /** A flow rejects only before the first one; the next read is two seconds away. */
   #readFlow(): void {
-    void this.#followed?.source.flow(AbortSignal.timeout(actionMilliseconds)).then((flow) => {
-      this.#flow = flow;
-      this.#paint();
-    });
+    const read = this.#followed?.source.flow(AbortSignal.timeout(actionMilliseconds));
+    read?.then(
+      (flow) => {
+        this.#flow = flow;
+        this.#paint();
+      },
+      () => undefined,
+    );
   }
 
   readonly #paint = (): void => {

@@ -3,6 +3,7 @@ import { isRecord } from 'outrigger/internal/core/json';
 import { fieldManagerOf } from 'outrigger/internal/core/names';
 import { treeOf } from 'outrigger/internal/kube/apply/field-tree';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
+import { few } from '../few.ts';
 import type { FieldChange, Writer } from './wire.ts';
 
 /** More changes than these are not listed, and longer values are cut. */
@@ -84,8 +85,7 @@ function topFields({ fieldsV1 }: Entry): string {
     const names = Object.keys(below).filter((one) => one.startsWith('f:'));
     return names.length === 0 ? [step.slice(2)] : names.map((one) => `${step.slice(2)}.${one.slice(2)}`);
   });
-  const more = fields.length > mostFields ? ` and ${fields.length - mostFields} more` : '';
-  return `${fields.slice(0, mostFields).join(', ')}${more}`;
+  return few(fields, mostFields);
 }
 
 /** Conditions are named by their type, other items by their name. */

@@ -7,6 +7,7 @@ import { controllerDeadLetterQueue, controllerQueue, sharedQueues, timersQueue }
 import { redact } from 'outrigger/internal/core/redact';
 import { callWithin, sqsErrorReason } from 'outrigger/internal/sqs/call';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
+import { few } from '../few.ts';
 import type { Operator } from './actions.ts';
 import { hiddenNote, whetherReceiving } from './health.ts';
 import type { History } from './history.ts';
@@ -30,7 +31,10 @@ export type FlowDeps = {
 /** The deadline of Lambda: a page shows the rest without it. */
 const pausedSeconds = 5;
 
-/** Creates the reader. It never rejects because a queue does not respond. */
+/** The deadline of a whole read. */
+const flowSeconds = 10;
+
+/** Creates the reader. A queue that does not respond is a note of the flow. See {@link sharedFlow}. */
 export function createFlowReader(
   controllers: readonly ControllerDefinition[],
   { sqs, urlPrefix, history, oldestAt, pausedControllers, read, maxAgeMilliseconds }: FlowDeps,
@@ -97,20 +101,36 @@ export function createFlowReader(
       })),
     };
   };
-  // Another page may wait for it as well, so it does not end with one page. Each call of SQS has a limit.
-  const shared = sharedRead(maxAgeMilliseconds, async () => await readFlow(new AbortController().signal));
-  return async () => await shared.get();
+  return sharedFlow(maxAgeMilliseconds, readFlow);
 }
 
-const mostNamed = 3;
+/**
+ * Returns a reader whose reads several pages share, so that none ends with one page. When a read fails, it is the last
+ * flow with a note: old figures are no reason to say that all is well. It rejects only while there is none.
+ */
+export function sharedFlow(
+  maxAgeMilliseconds: number,
+  read: (signal: AbortSignal) => Promise<Flow>,
+): () => Promise<Flow> {
+  let last: Flow | undefined;
+  const shared = sharedRead(maxAgeMilliseconds, async () => {
+    try {
+      last = await callWithin(flowSeconds, undefined, read);
+      return last;
+    } catch (error) {
+      if (last === undefined) throw error;
+      const note = `No new figures since ${new Date(last.at).toISOString()}: ${redact(toError(error).message)}`;
+      return { ...last, notes: [...(last.notes ?? []), note] };
+    }
+  });
+  return async () => await shared.get();
+}
 
 /** Names the queues that cannot be read, in a line for each reason. The reason of AWS may have the ARN of the queue. */
 function unreadNotes(unread: readonly { readonly queue: string; readonly reason: string }[]): readonly string[] {
   const sorted = unread.toSorted((a, b) => (a.queue < b.queue ? -1 : 1));
   const groups = Map.groupBy(sorted, ({ queue, reason }) => reason.replaceAll(queue, ''));
   return [...groups.values()].map((all) => {
-    const names = all.slice(0, mostNamed).map(({ queue }) => queue);
-    const more = all.length > mostNamed ? ` and ${all.length - mostNamed} more` : '';
-    return `Queues cannot be read: ${names.join(', ')}${more}: ${all[0]?.reason}`;
+    return `Queues cannot be read: ${few(all.map(({ queue }) => queue))}: ${all[0]?.reason}`;
   });
 }

@@ -1,5 +1,6 @@
 // What a person should look at in a system, the parts first: for the page's verdict and the picture of `outrigger dev`.
 // Pure.
+import { few } from '../few.ts';
 import type { Flow, Health, ObjectRow, ObjectState, ResyncRun, Tone } from './wire.ts';
 
 /** Something that a person should look at, and where the page shows it. */
@@ -18,11 +19,20 @@ export function deadLettersOf({ controllers, sharedDeadLetters }: Flow): readonl
 /** Finds the problems of a system. */
 export function problemsOf(flow: Flow, rows: readonly Pick<ObjectRow, 'state'>[]): readonly Problem[] {
   const { clusters, controllers, shared = [], saved, notes = [] } = flow;
-  const partsOf = (kind: string, parts: readonly { readonly name: string; readonly health: Health }[]) =>
-    parts.flatMap(({ name, health: { state, tone, text } }): readonly Problem[] => {
-      const about = `${kind} ${name}: ${state}${text === undefined ? '' : `: ${text}`}`;
-      return tone === 'bad' || tone === 'unknown' ? [{ text: about, view: 'flow' }] : [];
-    });
+  const partsOf = (kind: string, parts: readonly { readonly name: string; readonly health: Health }[]) => {
+    const bad = parts.filter(({ health: { tone } }) => tone === 'bad' || tone === 'unknown');
+    // Parts that say the same have one cause, such as an API server that no function can reach.
+    const causes = Map.groupBy(
+      bad,
+      ({ health: { state, text } }) => `${state}${text === undefined ? '' : `: ${text}`}`,
+    );
+    return [...causes].map(
+      ([cause, all]): Problem => ({
+        text: `${kind}${all.length === 1 ? '' : 's'} ${few(all.map(({ name }) => name))}: ${cause}`,
+        view: 'flow',
+      }),
+    );
+  };
   // What cannot be read has one line, and not one more for each function of which nothing is known therefore.
   const judged = [...controllers, ...shared].filter(({ health }) => notes.length === 0 || health.state !== 'not known');
   const letters = deadLettersOf(flow);

@@ -7,6 +7,7 @@ import { isRecord, parseJson } from 'outrigger/internal/core/json';
 import { deletedMark } from 'outrigger/internal/core/names';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import * as z from 'zod';
+import { few } from '../few.ts';
 import { FunctionError } from './lambda/function-process.ts';
 import type { LambdaEvent } from './lambda/local-lambda.ts';
 import type { CachedChange } from './object-cache.ts';
@@ -286,8 +287,7 @@ function failureText(error: Error, root: string, groups: readonly string[] = [])
   const source = error.trace.map((line) => sourceLocation(line, root)).find((found) => found !== undefined);
   const where = source === undefined ? '' : ` (${source})`;
   // A function that died has logged nothing of its keys.
-  const keys = `${groups.slice(0, 3).join(', ')}${groups.length > 3 ? ` and ${groups.length - 3} more` : ''}`;
-  const kept = `the queue keeps its messages${keys === '' ? '' : `: ${keys}`}`;
+  const kept = `the queue keeps its messages${groups.length === 0 ? '' : `: ${few(groups)}`}`;
   if (error.errorType === 'Runtime.ImportModuleError') return `cannot be loaded: ${error.message}${where}; ${kept}`;
   return `failed: ${error.message}${where}; ${kept}`;
 }

@@ -18,6 +18,7 @@ import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import { unobservedSinceMs } from 'outrigger/internal/resync/plan';
 import { conditionsOf, failureOf, type WatcherFacts, watcherFacts } from '../../console/health.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
+import { few } from '../../few.ts';
 import { formatError } from '../command.ts';
 import { listPagesIn } from '../object-keys.ts';
 import { ageText } from '../terminal.ts';
@@ -219,9 +220,10 @@ export function formatPolicyDenied({ objects, command }: NonNullable<ControllerS
   readonly what: string;
   readonly fix: string;
 } {
-  const more = objects.length > mostNamed ? ` and ${objects.length - mostNamed} more` : '';
-  const named = `${objects.slice(0, mostNamed).join(', ')}${more}`;
-  return { what: `Stalled by PolicyDenied: ${redact(named)}`, fix: `after the policy is fixed: ${command}` };
+  return {
+    what: `Stalled by PolicyDenied: ${redact(few(objects, mostNamed))}`,
+    fix: `after the policy is fixed: ${command}`,
+  };
 }
 
 /** The command that has all objects of a kind reconciled, before the resync period ends. */

@@ -4,6 +4,7 @@ import { clusterHealth, functionText, queueHealth } from '../../console/health.t
 import { asideText, missedText } from '../../console/problems.ts';
 import { averageMs, type ControllerTimes } from '../../console/run-times.ts';
 import type { ResyncRun, Tone } from '../../console/wire.ts';
+import { few } from '../../few.ts';
 import { ageText } from '../terminal.ts';
 import { formatFailure, formatPolicyDenied } from './cluster-status.ts';
 import { type NamedCluster, type NamedFunction, type NamedQueue, overdueLines } from './status-lines.ts';
@@ -43,8 +44,14 @@ export function judge({ clusters, queues, functions, paused, others, resync }: R
     ...queues.map(({ name, problem }) => ({ name, ...queueHealth(problem) })),
     ...functions.map((one) => ({ ...one, text: functionText(one) })),
   ].filter(({ name, state }) => state !== 'failing' || !failing.has(name));
-  const linesOf = (tone: Tone) =>
-    parts.flatMap((one) => (one.tone === tone ? [`${one.name}: ${one.text ?? one.state}`] : []));
+  // Parts that say the same have one cause, such as an API server that no function can reach.
+  const linesOf = (tone: Tone) => {
+    const causes = Map.groupBy(
+      parts.filter((one) => one.tone === tone),
+      ({ text, state }) => text ?? state,
+    );
+    return [...causes].map(([cause, all]) => `${few(all.map(({ name }) => name))}: ${cause}`);
+  };
   const overdue = clusters.flatMap((one) => overdueLines(one, paused ?? [], at));
   const problems = [...others, ...linesOf('bad'), ...clusters.flatMap(problemsOf), ...overdue];
   const unknown = linesOf('unknown');

@@ -2,18 +2,13 @@
 // reader that is slower than the changes gets the latest row of each object and the latest entries, not every one: the
 // memory of a stream is bounded.
 import type { ServerResponse } from 'node:http';
-import { toError } from 'outrigger/internal/core/errors';
 import { printableField } from 'outrigger/internal/core/printable';
-import { redact } from 'outrigger/internal/core/redact';
-import { callWithin } from 'outrigger/internal/sqs/call';
 import type { ConsoleSource } from '../source.ts';
-import type { ConsoleEvents, Flow, ObjectEntry, ObjectRow } from '../wire.ts';
+import type { ConsoleEvents, ObjectEntry, ObjectRow } from '../wire.ts';
 
 /** The interval of batches, and of the flow. */
 const batchMilliseconds = 200;
 const flowMilliseconds = 2_000;
-/** The deadline of a read of the flow. The page's next one begins after it. */
-const flowDeadlineSeconds = 10;
 /** The entries of a batch; older ones are left out. */
 const maxEntries = 100;
 
@@ -59,7 +54,6 @@ export function openEventStream(source: ConsoleSource, response: ServerResponse,
     }
   }, batchMilliseconds);
   let reading = false;
-  let last: Flow | undefined;
   const sendFlow = async (): Promise<void> => {
     if (response.writableNeedDrain) return;
     // The page tells a server that hangs from one whose read of the queues lasts.
@@ -67,13 +61,10 @@ export function openEventStream(source: ConsoleSource, response: ServerResponse,
     if (reading) return;
     reading = true;
     try {
-      last = await callWithin(flowDeadlineSeconds, stop.signal, (limited) => source.flow(limited));
-      if (!stop.signal.aborted) send('flow', last);
-    } catch (error) {
-      // The next one is two seconds away. Old figures are no reason to say that all is well.
-      if (stop.signal.aborted || last === undefined) return;
-      const note = `No new figures since ${new Date(last.at).toISOString()}: ${redact(toError(error).message)}`;
-      send('flow', { ...last, notes: [...(last.notes ?? []), note] });
+      const flow = await source.flow(stop.signal);
+      if (!stop.signal.aborted) send('flow', flow);
+    } catch {
+      // There is no flow yet. The page says so, and the next read is two seconds away.
     } finally {
       reading = false;
     }

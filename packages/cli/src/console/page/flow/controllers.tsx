@@ -1,13 +1,12 @@
 // The controllers, problems first, with what is wrong with each and since when; each can be paused.
-import type { ControllerFlow } from '../../wire.ts';
+import type { ControllerFlow, Flow } from '../../wire.ts';
 import { age, rate } from '../format.ts';
 import { CutName } from '../parts/cut-name.tsx';
 import { StatePill } from '../parts/state-pill.tsx';
-import { byTrouble, flow, now } from '../store.ts';
+import { byTrouble, now } from '../store.ts';
 import { PauseButton } from './pause-button.tsx';
 
-export function Controllers() {
-  const { controllers = [] } = flow.value ?? {};
+export function Controllers({ of: { controllers } }: { readonly of: Flow }) {
   return (
     <section class="card" aria-labelledby="controllers">
       <header class="card-head">

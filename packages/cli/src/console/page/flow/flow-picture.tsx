@@ -4,14 +4,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import { cutMiddle } from '../../cut-middle.ts';
 import type { ControllerFlow, Flow } from '../../wire.ts';
 import { age, count, duration, rate } from '../format.ts';
-import { allRows, flow, onEntries, toneOrder } from '../store.ts';
+import { allRows, onEntries, toneOrder } from '../store.ts';
 import { type Box, layOut, type Track, width } from './layout.ts';
 import { startKeys } from './moving-keys.ts';
 
-export function FlowPicture() {
-  const now = flow.value;
+export function FlowPicture({ of: now }: { readonly of: Flow }) {
   const svg = useRef<SVGSVGElement>(null);
-  const controllers = now?.controllers ?? [];
+  const { controllers } = now;
   const names = controllers.map(({ name }) => name).join();
   const layout = layOut(controllers.length);
   useEffect(() => {
@@ -23,7 +22,6 @@ export function FlowPicture() {
       keys.stop();
     };
   }, [names]);
-  if (now === undefined) return null;
   return (
     <>
       <div class="picture-scroll" tabIndex={0} role="region" aria-label="Picture of the flow">

@@ -1,5 +1,6 @@
 // The system at work: figures, the picture in which keys move, plots, and the latest events.
 import { deadLettersOf } from '../../problems.ts';
+import type { Flow } from '../../wire.ts';
 import { count, duration, rate } from '../format.ts';
 import { EntryLine } from '../parts/entry-line.tsx';
 import { allRows, flow, hasClusters, recent, sumKnown } from '../store.ts';
@@ -10,8 +11,9 @@ import { Plots } from './plots.tsx';
 import { Verdict } from './verdict.tsx';
 
 export function FlowView() {
+  const current = flow.value;
   // Nothing is known yet, and nothing is zero.
-  if (flow.value === undefined) {
+  if (current === undefined) {
     return (
       <div class="flow">
         <h1 class="hidden">Flow</h1>
@@ -22,51 +24,69 @@ export function FlowView() {
   return (
     <div class="flow">
       <h1 class="hidden">Flow</h1>
-      <Verdict />
-      <Figures />
-      {hasClusters.value && <Matrix />}
+      <Verdict of={current} />
+      <Figures of={current} />
+      {hasClusters.value && <Matrix of={current} />}
       <section class="card picture" aria-label="From the cluster to the functions and back">
-        <FlowPicture />
+        <FlowPicture of={current} />
       </section>
       <Plots />
-      {!hasClusters.value && <Matrix />}
-      <Controllers />
+      {!hasClusters.value && <Matrix of={current} />}
+      <Controllers of={current} />
       <Activity />
     </div>
   );
 }
 
-function Figures() {
-  const now = flow.value;
-  const controllers = now?.controllers ?? [];
+function Figures({ of: current }: { readonly of: Flow }) {
+  const { at, controllers, changesPerSecond, p50Ms, p99Ms } = current;
   const ready = allRows.value.filter(({ state }) => state === 'Ready').length;
   const total = allRows.value.length;
   const sent = controllers.flatMap(({ oldestAt }) => oldestAt ?? []);
-  const oldestMs = now === undefined || sent.length === 0 ? undefined : Math.max(0, now.at - Math.min(...sent));
+  const oldestMs = sent.length === 0 ? undefined : Math.max(0, at - Math.min(...sent));
+  const reconciles = sumKnown(controllers.map((one) => one.reconcilesPerSecond));
   const failures = sumKnown(controllers.map((one) => one.failuresPerSecond));
-  const letters = sumKnown(now === undefined ? [] : deadLettersOf(now));
-  const figures = [
-    { label: 'Objects ready', value: count(ready), unit: `of ${count(total)}`, tone: ready < total ? 'busy' : 'good' },
-    { label: 'Changes', value: rate(now?.changesPerSecond), unit: '/ s' },
-    { label: 'Reconciles', value: rate(sumKnown(controllers.map((one) => one.reconcilesPerSecond))), unit: '/ s' },
-    { label: 'Failures', value: rate(failures), unit: '/ s', tone: (failures ?? 0) > 0 ? 'bad' : '' },
-    { label: 'In flight', value: count(sumKnown(controllers.map((one) => one.inFlight))), unit: 'keys' },
-    { label: 'Oldest message', value: duration(oldestMs), unit: '' },
-    { label: 'Lag, median', value: duration(now?.p50Ms), unit: '' },
-    { label: 'Lag, p99', value: duration(now?.p99Ms), unit: '' },
-    { label: 'Dead letters', value: count(letters), unit: '', tone: (letters ?? 0) > 0 ? 'bad' : '' },
-  ];
+  const letters = sumKnown(deadLettersOf(current));
+  const toneIfAny = (number: number | null) => ((number ?? 0) > 0 ? 'bad' : '');
   return (
     <dl class="figures">
-      {figures.map(({ label, value, unit, tone = '' }) => (
-        <div key={label} class={`figure ${tone}`}>
-          <dt>{label}</dt>
-          <dd>
-            <strong>{value}</strong> <span>{unit}</span>
-          </dd>
-        </div>
-      ))}
+      <Figure label="Objects ready" value={ready} unit={`of ${count(total)}`} tone={ready < total ? 'busy' : 'good'} />
+      <Figure label="Changes" value={changesPerSecond} as={rate} unit="/ s" />
+      <Figure label="Reconciles" value={reconciles} as={rate} unit="/ s" />
+      <Figure label="Failures" value={failures} as={rate} unit="/ s" tone={toneIfAny(failures)} />
+      <Figure label="In flight" value={sumKnown(controllers.map((one) => one.inFlight))} unit="keys" />
+      <Figure label="Oldest message" value={oldestMs} as={duration} absent="–" />
+      <Figure label="Lag, median" value={p50Ms} as={duration} absent="–" />
+      <Figure label="Lag, p99" value={p99Ms} as={duration} absent="–" />
+      <Figure label="Dead letters" value={letters} tone={toneIfAny(letters)} />
     </dl>
+  );
+}
+
+type FigureProps = {
+  readonly label: string;
+  readonly value: number | null | undefined;
+  readonly as?: (value: number) => string;
+  readonly unit?: string;
+  readonly tone?: string;
+  /** What is shown without a value: a count that cannot be read is not known, a time may not be there yet. */
+  readonly absent?: string;
+};
+
+function Figure({ label, value, as = count, unit = '', tone = '', absent = 'not known' }: FigureProps) {
+  return (
+    <div class={`figure ${tone}`}>
+      <dt>{label}</dt>
+      <dd>
+        {typeof value === 'number' ? (
+          <>
+            <strong>{as(value)}</strong> <span>{unit}</span>
+          </>
+        ) : (
+          absent
+        )}
+      </dd>
+    </div>
   );
 }
 

@@ -1,10 +1,10 @@
 // The clusters by the controllers: how many objects are not ready, coloured by the worst state of them, problems first.
 import { computed, useSignal } from '@preact/signals';
-import type { ClusterFlow, ControllerFlow, Tone } from '../../wire.ts';
+import type { ClusterFlow, ControllerFlow, Flow, Tone } from '../../wire.ts';
 import { age, count } from '../format.ts';
 import { CutName } from '../parts/cut-name.tsx';
 import { StatePill } from '../parts/state-pill.tsx';
-import { allRows, byTrouble, flow, now, objectHref, toneOrder } from '../store.ts';
+import { allRows, byTrouble, now, objectHref, toneOrder } from '../store.ts';
 import { PauseButton } from './pause-button.tsx';
 
 /** Clusters that are well are folded beyond this number of rows. */
@@ -30,9 +30,8 @@ const tallies = computed((): ReadonlyMap<string, Tally> => {
 const toneOf = ({ name, health }: ClusterFlow, controllers: readonly ControllerFlow[]): Tone =>
   worst([health.tone, ...controllers.map(({ kind }) => tallies.value.get(keyOf(name, kind))?.tone ?? 'good')]);
 
-export function Matrix() {
+export function Matrix({ of: { clusters, controllers } }: { readonly of: Flow }) {
   const isWhole = useSignal(false);
-  const { clusters = [], controllers = [] } = flow.value ?? {};
   const rows = byTrouble(clusters, (one) => toneOf(one, controllers));
   const troubled = rows.filter((one) => ['bad', 'unknown'].includes(toneOf(one, controllers))).length;
   const shown = isWhole.value ? rows : rows.slice(0, Math.max(maxWell, troubled));

@@ -1,6 +1,7 @@
 // The verdict on the system, before any figure: its problems, or that all is well.
 import { computed } from '@preact/signals';
 import { lagText, type Problem, problemsOf, verdictOf } from '../../problems.ts';
+import type { Flow } from '../../wire.ts';
 import { age, count } from '../format.ts';
 import { allRows, flow, now, objectHref, recent } from '../store.ts';
 
@@ -12,9 +13,8 @@ export const problems = computed(() => flow.value && problemsOf(flow.value, allR
 
 const hrefOf = ({ view, state }: Problem) => (state === undefined ? `#/${view}` : objectHref(undefined, { state }));
 
-export function Verdict() {
-  const [all, current] = [problems.value, flow.value];
-  if (all === undefined || current === undefined) return null;
+export function Verdict({ of: current }: { readonly of: Flow }) {
+  const all = problems.value ?? [];
   const change = recent.value.findLast(({ type }) => type === 'change');
   const last = change === undefined ? '' : `, the last change was ${age(now.value - change.at)} ago`;
   const { text, tone } = verdictOf(current, allRows.value);
