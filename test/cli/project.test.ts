@@ -89,20 +89,25 @@ it.each([
   'index.ts',
   'registry.ts',
   'dns/index.ts',
-])('a controller that was saved is read again, and once, also where %s imports it', async (barrel) => {
+])('a controller that was saved is read again, and once, with the modules of the project that it imports, also from %s', async (barrel) => {
   const project = `saved ${barrel.replace('/', ' ')}`;
   const from = barrel.startsWith('dns/') ? './dns.ts' : './dns/dns.ts';
   const list = barrel === 'registry.ts' ? 'export const registry = [dns];' : 'export { dns };';
   await write(`${project}/src/controllers/${barrel}`, `import { dns } from '${from}';\n${list}\n`);
   await write(`${project}/src/controllers/dns/dns.ts`, '');
+  await write(`${project}/lib/zone.ts`, '');
   // In a process of its own: the runner of the tests keeps modules itself.
   const program = `import { writeFile } from 'node:fs/promises';
     import { loadProject } from '${path.resolve('packages/cli/src/project/project.ts')}';
     for (const name of ['first', 'second', 'third']) {
-      await writeFile('src/controllers/dns/dns.ts', \`export const dns = { name: '\${name}', declaration: {} };\`);
+      await writeFile('lib/zone.ts', \`export const zone = '\${name}-zone';\`);
+      await writeFile(
+        'src/controllers/dns/dns.ts',
+        \`import { zone } from '../../../lib/zone.ts'; export const dns = { name: '\${name} ' + zone, declaration: {} };\`,
+      );
       const { registry } = await loadProject(process.cwd(), { again: name !== 'first' });
       console.log(registry.map((one) => one.name).join());
     }`;
   const { out } = await runProcess(['--input-type=module', '--eval', program], folder.at(project));
-  expect(out).toBe('first\nsecond\nthird\n');
+  expect(out).toBe('first first-zone\nsecond second-zone\nthird third-zone\n');
 });

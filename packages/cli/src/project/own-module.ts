@@ -32,7 +32,18 @@ export const runtimeRoot = path.dirname(createRequire(import.meta.url).resolve('
 /** The folder of its modules. */
 export const runtimeFolder = path.join(runtimeRoot, isSource ? 'src' : 'lib');
 
-/** Returns the path of one of them: `runtimeModule('lambda/source-stacks')`. */
+/** The samples of the repository, which are an author's. */
+const samplesFolder = path.join(runtimeFolder, 'controllers');
+
+const isBelow = (folder: string, file: string) => file.startsWith(`${folder}${path.sep}`);
+
+/** Whether a file is a module of the package `outrigger`. */
+export const isRuntime = (file: string): boolean => isBelow(runtimeFolder, file) && !isBelow(samplesFolder, file);
+
+/** Whether a file is the project's own, and not of a package. */
+export const isOwnSource = (file: string): boolean => !/[\\/]node_modules[\\/]/.test(file) && !isRuntime(file);
+
+/** Returns the path of a module of the package: `runtimeModule('lambda/source-stacks')`. */
 export function runtimeModule(name: string): string {
   return path.join(runtimeFolder, `${name}${extension}`);
 }

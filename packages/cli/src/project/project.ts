@@ -4,7 +4,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { type ModuleHooks, registerHooks } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { AnyCustomKind } from 'outrigger/internal/api/custom-kind';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { toError, UserError } from 'outrigger/internal/core/errors';
@@ -13,6 +13,7 @@ import { defaultProject, projectNameProblem } from 'outrigger/internal/core/name
 import { namespacesSchema } from 'outrigger/internal/core/namespaces';
 import { redact } from 'outrigger/internal/core/redact';
 import * as z from 'zod';
+import { isOwnSource } from './own-module.ts';
 
 /** The controllers and kinds of a project. */
 export type Project = {
@@ -37,7 +38,7 @@ export const registryFile = `${controllersFolder}/registry.ts`;
 
 /**
  * Loads the controllers of a folder. Throws UserError if there are none, or if they cannot be loaded. With `again` the
- * files of the folder are read as they are saved now, and not what the process has loaded of them before.
+ * files of the project are read as they are saved now, and not what the process has loaded of them before.
  */
 export async function loadProject(root: string, { again = false }: { again?: boolean } = {}): Promise<Project> {
   await requireProject(root);
@@ -90,15 +91,16 @@ export async function controllerFiles(root: string): Promise<readonly string[]> 
 
 let loads = 0;
 
-/** Until it is deregistered, each module of the folder is loaded anew, once, whoever imports it. */
+/** Until it is deregistered, each module of the project's own is loaded anew, once, whoever imports it. */
 function loadAgain(root: string): ModuleHooks {
   loads += 1;
   const version = `?saved=${loads}`;
-  const folder = `${pathToFileURL(path.join(root, controllersFolder)).href}/`;
+  const folder = `${pathToFileURL(root).href}/`;
+  const isOwn = (url: string) => url.startsWith(folder) && isOwnSource(fileURLToPath(url));
   return registerHooks({
     resolve: (specifier, context, next) => {
       const resolved = next(specifier, context);
-      return resolved.url.startsWith(folder) ? { ...resolved, url: `${resolved.url}${version}` } : resolved;
+      return isOwn(resolved.url) ? { ...resolved, url: `${resolved.url}${version}` } : resolved;
     },
   });
 }

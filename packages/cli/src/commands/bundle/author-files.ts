@@ -3,7 +3,7 @@
 // Lambda by the rules of Node, as it does in the author's tests.
 import path from 'node:path';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
-import { runtimeFolder } from '../../project/own-module.ts';
+import { isRuntime, runtimeFolder } from '../../project/own-module.ts';
 
 /** The files of a function that the runtime may not change, by absolute path. */
 export type AuthorFiles = {
@@ -16,16 +16,8 @@ export type AuthorFiles = {
   hasPackage(name: string): boolean;
 };
 
-/** The samples of the repository, which are an author's. */
-const samplesFolder = path.join(runtimeFolder, 'controllers');
-
-const isBelow = (folder: string, file: string) => file.startsWith(`${folder}${path.sep}`);
-const isRuntime = (file: string) => isBelow(runtimeFolder, file) && !isBelow(samplesFolder, file);
 /** zod sets the names of its classes itself. */
 const isZod = (file: string) => /[\\/]node_modules[\\/]zod[\\/]/.test(file);
-
-/** Whether a file is the project's own, and not of a package. */
-export const isOwnSource = (file: string) => !/[\\/]node_modules[\\/]/.test(file) && !isRuntime(file);
 
 /**
  * Reads the imports of all entry points at once, and returns the author's files of each. Throws esbuild's error for a

@@ -6,7 +6,8 @@ import { isBuiltin, SourceMap } from 'node:module';
 import path from 'node:path';
 import type { Message, Metafile, Plugin } from 'esbuild';
 import { UserError } from 'outrigger/internal/core/errors';
-import { type AuthorFiles, isOwnSource } from './author-files.ts';
+import { isOwnSource } from '../../project/own-module.ts';
+import type { AuthorFiles } from './author-files.ts';
 
 /** The rule, as the messages name it. */
 const rule = 'a function has only its bundle (docs/write/project.md, "What a function has")';
