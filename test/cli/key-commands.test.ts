@@ -97,11 +97,15 @@ describe('logs and history', () => {
     expect(JSON.parse(json.out)).toMatchObject([{ outcome: 'failed', error: 'no valve' }]);
   });
 
-  it('logs, history and explain take the name of an object alone', async () => {
+  it('logs, history and explain take the name of an object alone, and with its kind as outrigger dev prints it', async () => {
     await writeLog([[10, done]]);
     expect((await system.run('logs', 'north')).out).toContain('outcome=done');
     expect((await system.run('explain', 'north')).out).toContain(`${north}: `);
-    expectUserError(await system.run('explain', 'nowhere'), 'no object of a controller has the name "nowhere"');
+    for (const name of ['watertank/north', 'WaterTank/north', 'watertanks/default/north'])
+      expect((await system.run('explain', name)).out, name).toContain(`${north}: `);
+    for (const name of ['nowhere', 'foo/north', 'watertank/shop/north'])
+      expectUserError(await system.run('explain', name), `no object of a controller has the name "${name}"`);
+    expectUserError(await system.run('explain', 'a/b/c/d'), 'write NAME, KIND/NAME or KIND/NAMESPACE/NAME');
   });
 
   it('logs -f prints the lines, and then each new one once', async () => {

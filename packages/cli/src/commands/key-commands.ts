@@ -3,7 +3,7 @@
 import { Command } from 'commander';
 import { readWatcherStatus } from 'outrigger/internal/checkpoint/watcher-status';
 import { UserError } from 'outrigger/internal/core/errors';
-import { formatReconcileKey, type ReconcileKey } from 'outrigger/internal/core/key';
+import { formatReconcileKey, isPathSegment, type ReconcileKey } from 'outrigger/internal/core/key';
 import { controllerDeadLetterQueue, controllerQueue, finalizerOf } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { sleep } from 'outrigger/internal/core/time';
@@ -181,7 +181,10 @@ function keyCommand(
 ): Command {
   return withInstallationOptions(new Command(name))
     .description(description)
-    .argument('<key>', 'NAME, CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as logs and dlq list print it')
+    .argument(
+      '<key>',
+      'NAME, KIND/NAMESPACE/NAME, CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as dlq list prints it',
+    )
     .option('--cluster <name>', 'which cluster; on one machine there is only one')
     .option('--since <time>', 'how far back the logs are read: 30m, 3h, 7d', since)
     .addOption(outputOption())
@@ -204,11 +207,11 @@ async function openKey(
   act: (opened: Opened, flags: Flags) => Promise<number>,
 ): Promise<number> {
   const sinceMs = Date.now() - durationMs(flags.since);
-  const isName = !/[:/]/.test(text);
+  const asked = text.includes(':') ? undefined : parseName(text);
   // A key that is wrong is said before a part is asked.
-  if (!isName) parseKey(text, controllers);
+  if (asked === undefined) parseKey(text, controllers);
   using installation = await openInstallation(flags, signal);
-  const whole = isName ? await findByName(text, controllers, installation, { ...flags, signal }) : text;
+  const whole = asked ? await findByName(asked, controllers, installation, { ...flags, signal }) : text;
   const requested = parseKey(whole, controllers);
   const controller = requireController(requested.controller, controllers);
   const cluster = await clusterOfKey(requested, flags.cluster, installation);
@@ -222,9 +225,26 @@ async function openKey(
   return await act({ key, controller, controllers, installation, entries, folder: flags.folder, signal }, flags);
 }
 
+/** A part of an object's name that is undefined matches every value. */
+type ObjectName = {
+  readonly text: string;
+  readonly kind: string | undefined;
+  readonly namespace: string | undefined;
+  readonly name: string;
+};
+
+/** Reads `north`, `watertank/north` or `watertank/shop/north`, as `outrigger dev` and kubectl print names. */
+function parseName(text: string): ObjectName {
+  const parts = text.split('/');
+  const [name = '', namespace] = parts.length === 3 ? parts.toReversed() : [parts.at(-1)];
+  if (parts.length > 3 || !parts.every(isPathSegment))
+    throw new UserError(`${JSON.stringify(text)} is not a name; write NAME, KIND/NAME or KIND/NAMESPACE/NAME`);
+  return { text, kind: parts.length === 1 ? undefined : parts[0]?.toLowerCase(), namespace, name };
+}
+
 /** Finds the object of a name among the kinds of all controllers. Throws UserError if there is none, or several. */
 async function findByName(
-  name: string,
+  { text, ...asked }: ObjectName,
   controllers: readonly ListedController[],
   installation: Installation,
   { cluster, signal }: { readonly cluster?: string; readonly signal: AbortSignal },
@@ -233,16 +253,19 @@ async function findByName(
   const found: string[] = [];
   for (const { name: controller, kinds } of controllers) {
     const [kind] = kinds;
-    if (kind === undefined) continue;
-    const query = { fieldSelector: `metadata.name=${name}`, metadataOnly: true, signal };
+    if (kind === undefined || ![undefined, kind.kind.toLowerCase(), kind.plural].includes(asked.kind)) continue;
+    const query = { fieldSelector: `metadata.name=${asked.name}`, metadataOnly: true, signal };
     for await (const { items } of listPagesIn(installation.namespaces, client, kind, query))
-      for (const { metadata } of items)
-        found.push(`${controller}:${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`);
+      for (const {
+        metadata: { namespace, name },
+      } of items)
+        if (asked.namespace === undefined || asked.namespace === namespace)
+          found.push(`${controller}:${namespace === undefined ? '' : `${namespace}/`}${name}`);
   }
   const [only, ...more] = found;
   if (only === undefined)
     throw new UserError(
-      `no object of a controller has the name ${JSON.stringify(name)}; outrigger get${installation.at} lists all`,
+      `no object of a controller has the name ${JSON.stringify(text)}; outrigger get${installation.at} lists all`,
     );
   if (more.length > 0) throw new UserError(`several objects have this name; name one: ${found.join(', ')}`);
   return only;
