@@ -158,7 +158,9 @@ export function createWatchCheckpoint(
       sent ||= before.sent;
       moved ||= before.moved;
       const error = toError(thrown).message;
-      if (error !== loggedError && !signal.aborted) log.warn('watch checkpoint not written, retrying', { error });
+      // Who stops the watcher interrupts a write; the last one, which follows, ends by its deadline.
+      const isStopped = signal.aborted && toError(signal.reason).name !== 'TimeoutError';
+      if (error !== loggedError && !isStopped) log.warn('watch checkpoint not written, retrying', { error });
       loggedError = error;
     }
   }

@@ -1,6 +1,6 @@
 // When the watch checkpoint is written, and what two writers leave in its ConfigMap, on the embedded API server. What a
 // start reads from it is checkpoint.test.ts.
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { statusOf } from '../kube/wire-server.ts';
@@ -115,6 +115,17 @@ it('a failed write is logged once in an outage, and repeated with all versions a
   unavailable = true;
   await checkpoint.flush();
   expect(checkpoint.warnings()).toHaveLength(2);
+});
+
+it('a last write that does not end within its deadline is logged', async () => {
+  const through = interceptRequests(fixture.client, async ({ signal }) => {
+    await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+  });
+  const checkpoint = fixture.createCheckpoint({ through });
+  checkpoint.accepted('tanks', '17');
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.timeout(10));
+  await checkpoint.flush();
+  expect(checkpoint.warnings()).toMatchObject([{ message: 'watch checkpoint not written, retrying' }]);
 });
 
 it('versions that cannot be compared are not written', async () => {
