@@ -1,4 +1,5 @@
 // The manifests of the samples, without a build: kinds, roles and policies, the watch list, and the whole base.
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,9 +26,21 @@ export async function sampleBase(options: ManifestOptions = {}): Promise<Readonl
   return await manifestFiles({ registry, crdsOnly, project: 'outrigger', namespaces: undefined }, options);
 }
 
+const folders = new Set<string>();
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Makes a folder that is there until the process exits: the tests of several files share one. */
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-manifests-'));
+  folders.add(folder);
+  return folder;
+}
+
 /** Writes the files of the whole base to a folder of its own, and returns that. */
 export async function writeBase(options: ManifestOptions = {}): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-base-'));
+  const folder = await temporaryFolder();
   await writeFiles(folder, await sampleBase(options));
   return folder;
 }
@@ -40,7 +53,7 @@ export async function writeFiles(folder: string, files: ReadonlyMap<string, stri
 
 /** Writes a kustomization of the kinds, roles and policies to a folder of its own, and returns that. */
 export async function writeKinds(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-kinds-'));
+  const folder = await temporaryFolder();
   const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' };
   const list = writeYaml([{ ...kustomization, resources: [...sampleKinds.keys()] }]);
   await writeFiles(folder, new Map([...sampleKinds, ['kustomization.yaml', list]]));
