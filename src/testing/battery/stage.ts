@@ -20,13 +20,12 @@ import { withoutQueue } from '../../reconciling/without-queue.ts';
 import { type Cause, type ObjectName, withStrays } from '../../sqs/message.ts';
 import { ownKinds, startServerOf } from '../api-server.ts';
 import { readSecrets } from '../secrets.ts';
-import { clockAt } from './clock.ts';
 import type { BatteryOptions } from './contract.ts';
+import { type DisturbFetch, withGlobals } from './globals.ts';
 import { ignoredStatus } from './ignored-status.ts';
 import { checkSampleSelected } from './sample.ts';
 import { createUidNames } from './uid-names.ts';
 import { type EndState, maskVarying, type TwoRuns } from './varying.ts';
-import { createFetchWatch, type DisturbFetch } from './watch-fetch.ts';
 
 /** A fault: runs in place of a request; `proceed` sends it. */
 export type Disturb = (request: KubeRequest, proceed: () => Promise<KubeResponse>) => Promise<KubeResponse>;
@@ -191,7 +190,7 @@ export async function openStage(
   let requests: KubeRequest[] = [];
   let strays: ObjectName[] = [];
   let disturbance: { readonly api?: Disturb; readonly fetch?: DisturbFetch } = {};
-  const watchFetch = createFetchWatch(async (call, send) => await (disturbance.fetch?.(call, send) ?? send()));
+  const onFetch: DisturbFetch = async (call, send) => await (disturbance.fetch?.(call, send) ?? send());
   const ownClient = server.clientOf(name);
   const client: KubeClient = {
     ...ownClient,
@@ -208,10 +207,9 @@ export async function openStage(
     const message = { controller: name, cluster: 'test', group, resource, ...key, cause, ...withStrays(strays) };
     deadline = { waitedSeconds: 0, controller: new AbortController() };
     const signal = AbortSignal.any([deadline.controller.signal, AbortSignal.timeout(reconcileSeconds * 1000)]);
-    using _clock = clockAt(advancedMs);
-    using _ = watchFetch();
+    const record = { client, message, messageId: 'battery', log: silentLog, signal };
     try {
-      const { outcome } = await reconcileKey({ client, message, messageId: 'battery', log: silentLog, signal });
+      const { outcome } = await withGlobals({ aheadMs: advancedMs, onFetch }, async () => await reconcileKey(record));
       if (isWell(outcome)) strays = [];
       // Its retry is later.
       else clock.ms += 1000;
