@@ -1,9 +1,9 @@
 // The fields that a write changed and who wrote it, for the timeline of an object. Pure.
+import { few } from 'outrigger/internal/core/few';
 import { isRecord } from 'outrigger/internal/core/json';
 import { fieldManagerOf } from 'outrigger/internal/core/names';
 import { treeOf } from 'outrigger/internal/kube/apply/field-tree';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
-import { few } from '../few.ts';
 import type { FieldChange, Writer } from './wire.ts';
 
 /** More changes than these are not listed, and longer values are cut. */

@@ -1,13 +1,14 @@
 // The flow of a system: the depths of its queues, and the rates of its history. Several pages share a read.
+
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
 import { sharedRead } from 'outrigger/internal/core/async';
 import { toError } from 'outrigger/internal/core/errors';
+import { few } from 'outrigger/internal/core/few';
 import { controllerDeadLetterQueue, controllerQueue, sharedQueues, timersQueue } from 'outrigger/internal/core/names';
 import { redact } from 'outrigger/internal/core/redact';
 import { callWithin, sqsErrorReason } from 'outrigger/internal/sqs/call';
 import { createDepth, type QueueDepth } from 'outrigger/internal/sqs/depth';
-import { few } from '../few.ts';
 import type { Operator } from './actions.ts';
 import { hiddenNote, whetherReceiving } from './health.ts';
 import type { History } from './history.ts';

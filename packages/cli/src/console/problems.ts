@@ -1,6 +1,6 @@
 // What a person should look at in a system, the parts first: for the page's verdict and the picture of `outrigger dev`.
 // Pure.
-import { few } from '../few.ts';
+import { few } from 'outrigger/internal/core/few';
 import type { Flow, Health, ObjectRow, ObjectState, ResyncRun, Tone } from './wire.ts';
 
 /** Something that a person should look at, and where the page shows it. */

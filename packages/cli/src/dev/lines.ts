@@ -1,13 +1,14 @@
 // Formats what happens in the local system as lines for a terminal: a changed object, a run of a function with its
 // cause and result, and the status that it wrote. `debounceStatuses` orders the lines: a status comes after the run
 // that wrote it.
+
 import path from 'node:path';
 import type { ControllerDefinition } from 'outrigger/internal/api/definition';
+import { few } from 'outrigger/internal/core/few';
 import { isRecord, parseJson } from 'outrigger/internal/core/json';
 import { deletedMark } from 'outrigger/internal/core/names';
 import type { KubeObject } from 'outrigger/internal/kube/client/object';
 import * as z from 'zod';
-import { few } from '../few.ts';
 import { FunctionError } from './lambda/function-process.ts';
 import type { LambdaEvent } from './lambda/local-lambda.ts';
 import type { CachedChange } from './object-cache.ts';

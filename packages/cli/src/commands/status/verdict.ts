@@ -1,10 +1,10 @@
 // The verdict of `outrigger status`: what is wrong, what is not known, and one line about both. Pure.
+import { few } from 'outrigger/internal/core/few';
 import { sharedQueues } from 'outrigger/internal/core/names';
 import { clusterHealth, functionText, queueHealth } from '../../console/health.ts';
 import { asideText, missedText } from '../../console/problems.ts';
 import { averageMs, type ControllerTimes } from '../../console/run-times.ts';
 import type { ResyncRun, Tone } from '../../console/wire.ts';
-import { few } from '../../few.ts';
 import { ageText } from '../terminal.ts';
 import { formatFailure, formatPolicyDenied } from './cluster-status.ts';
 import { type NamedCluster, type NamedFunction, type NamedQueue, overdueLines } from './status-lines.ts';
