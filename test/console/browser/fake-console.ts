@@ -24,7 +24,8 @@ export type FakeConsole = {
 export function useFakeConsole(system?: System): FakeConsole {
   const all = {} as FakeConsole;
   beforeAll(async () => {
-    [all.browser, all.files] = await Promise.all([startBrowser(), readPage()]);
+    all.files = await readPage();
+    all.browser = await startBrowser();
   });
   afterAll(() => all.browser?.close());
   beforeEach(async () => {

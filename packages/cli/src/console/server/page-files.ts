@@ -37,6 +37,8 @@ export async function buildPage(): Promise<ReadonlyMap<string, Uint8Array>> {
     entryPoints: { app: path.join(folder, 'main.tsx'), 'app-style': path.join(folder, 'styles/app.css') },
     outdir: 'page',
     bundle: true,
+    // In the repository, the only place where it is built, the packages find each other's sources by it.
+    conditions: ['module', 'outrigger-source'],
     minify: true,
     write: false,
     format: 'esm',
