@@ -37,10 +37,12 @@ describe('probes of the watcher in an outage', { timeout }, () => {
     };
     const liveness = () => cluster.outcomes.filter(({ probe, pod }) => probe === 'liveness' && pod === retrying.pod);
 
-    // The watch loop of the tanks receives one more event, and then waits for the next one without a timer.
-    process.kill(hanging.pid, 'SIGUSR2');
-    await cluster.applyTank('before');
     const forwarded = async () => await (await fetch(`http://${hanging.ip}:8080/metrics`)).text();
+    // The watch loop of the tanks receives one more event, and then waits for the next one without a timer. The watcher
+    // has taken the signal when it responds: it could take it after an event that came at once.
+    process.kill(hanging.pid, 'SIGUSR2');
+    await forwarded();
+    await cluster.applyTank('before');
     await expect
       .poll(forwarded, { timeout: 30_000 })
       .toMatch(/forwarded_total\{cluster="test",controller="water-tank",cause="change"\} 1/);
