@@ -1,17 +1,17 @@
 // Only the plant: the level of the water, the commands, and the faults. Over HTTP, with the test's clock.
 
-import { type PlantSimulator, startPlant } from '@outrigger/cli/simulators/plant';
+import { type PlantOptions, type PlantSimulator, startPlant } from '@outrigger/cli/simulators/plant';
 import { afterEach, expect, it } from 'vitest';
 
 let plant: PlantSimulator | undefined;
 afterEach(async () => await plant?.close());
 
-async function start(): Promise<{ plant: PlantSimulator; advance(seconds: number): void }> {
+async function start(options: PlantOptions = {}): Promise<{ plant: PlantSimulator; advance(seconds: number): void }> {
   let now = 0;
   const advance = (seconds: number) => {
     now += seconds * 1000;
   };
-  plant = await startPlant({ levelPerSecond: 2, nowMilliseconds: () => now });
+  plant = await startPlant({ levelPerSecond: 2, nowMilliseconds: () => now, ...options });
   return { plant, advance };
 }
 async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
@@ -46,6 +46,20 @@ it('the level changes only while exactly one valve is open, and never falls belo
   await call('PUT', '/tanks/a/inlet', { open: false });
   advance(100);
   expect(await level()).toEqual({ level: 0 });
+});
+
+it('a tank with an edge overflows, and what was poured in above it stays', async () => {
+  const { plant, advance } = await start({ overflowsAt: 120 });
+  await call('PUT', '/tanks/a/inlet', { open: true });
+  advance(1000);
+  expect(await level()).toEqual({ level: 120 });
+  plant.disturb('a', 150);
+  advance(1000);
+  expect(await level()).toEqual({ level: 150 });
+  await call('PUT', '/tanks/a/inlet', { open: false });
+  await call('PUT', '/tanks/a/outlet', { open: true });
+  advance(20);
+  expect(await level()).toEqual({ level: 110 });
 });
 
 it('a repeated valve command has no further effect, and both are counted', async () => {

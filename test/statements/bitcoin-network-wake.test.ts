@@ -16,7 +16,7 @@ function isNode(nodes: readonly NetworkNode[] | undefined, like: Partial<Network
 }
 
 const { connect } = await useApiServer({ controllers: 'none' });
-const { system, until, watch } = useWatchedSystem(connect);
+const { system, until, seen, watch } = useWatchedSystem(connect);
 const bitcoin = createBitcoin(system);
 
 describe('the watcher and a network’s Pod', () => {
@@ -29,6 +29,7 @@ describe('the watcher and a network’s Pod', () => {
     await until(async () => isNode(await bitcoin.nodes(name), { ready: true, ip: '10.1.0.1' }));
     await bitcoin.report(`${set}-0`, { ip: '10.1.0.2' });
     await until(async () => isNode(await bitcoin.nodes(name), { ready: true, ip: '10.1.0.2' }));
+    await seen(Pod, `${set}-0`);
     await bitcoin.removePod(`${set}-0`);
     await until(async () => (await bitcoin.nodes(name))?.length === 0);
     expect((await system.read(networks, name)).metadata.generation).toBe(1);
@@ -39,6 +40,7 @@ describe('the watcher and a network’s Pod', () => {
     await until(async () => (await system.get(StatefulSet, set)) !== undefined);
     await bitcoin.pod(name, 0, { ready: false });
     await until(async () => (await bitcoin.nodes(name))?.length === 1);
+    await seen(Pod, `${set}-0`);
     await system.patch(Pod, `${set}-0`, { metadata: { labels: { 'bitcoin.example.com/network': null } } });
     await until(async () => (await bitcoin.nodes(name))?.length === 0);
   });

@@ -74,6 +74,8 @@ export type PlantOptions = Listen & {
   readonly levelPerSecond?: number;
   /** The level of a tank at its first access. */
   readonly initialLevel?: (id: string) => number;
+  /** The level from which on what flows in runs over the edge of each tank; without it, tanks have no edge. */
+  readonly overflowsAt?: number;
   /** Milliseconds of a monotonic clock. */
   readonly nowMilliseconds?: () => number;
 };
@@ -84,6 +86,7 @@ type State = { level: number; at: number; inlet: boolean; outlet: boolean; comma
 export async function startPlant({
   levelPerSecond = 2,
   initialLevel = () => 0,
+  overflowsAt = Number.POSITIVE_INFINITY,
   nowMilliseconds = () => performance.now(),
   ...listen
 }: PlantOptions = {}): Promise<PlantSimulator> {
@@ -103,7 +106,8 @@ export async function startPlant({
       readings: 0,
     };
     const flow = (state.inlet ? 1 : 0) - (state.outlet ? 1 : 0);
-    state.level = Math.max(0, state.level + (flow * levelPerSecond * (now - state.at)) / 1000);
+    const level = state.level + (flow * levelPerSecond * (now - state.at)) / 1000;
+    state.level = Math.min(Math.max(0, level), Math.max(state.level, overflowsAt));
     state.at = now;
     states.set(id, state);
     return state;

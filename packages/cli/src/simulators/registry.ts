@@ -24,6 +24,12 @@ export const simulatorParameters = { plant: 'PlantUrl', pantry: 'PantryUrl' } as
 const pourAnnotation = 'plant.example.com/pour';
 
 /**
+ * Somewhat more than the capacity of the sample's tanks, and what their sensor may read: a tank whose reconcile stands at
+ * a breakpoint overflows, and is drained afterwards.
+ */
+const overflowsAt = 120;
+
+/**
  * Starts the simulators on free ports. `cleanup` closes them.
  * @param parameters those of the template: only simulators whose address is one of them listen. Default: all.
  * @param pantryStock the stock of each item, in each unit
@@ -36,7 +42,8 @@ export async function startSimulators(
     ...hosts
   }: AllowedHosts & { readonly parameters?: readonly string[]; readonly pantryStock?: number } = {},
 ): Promise<Simulators> {
-  const plant = await startPlant({ ...hosts, listens: parameters.includes(simulatorParameters.plant) });
+  const listens = parameters.includes(simulatorParameters.plant);
+  const plant = await startPlant({ ...hosts, listens, overflowsAt });
   cleanup.defer(() => plant.close());
   const pantry = await startPantry({
     ...hosts,
