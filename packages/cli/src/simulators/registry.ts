@@ -24,8 +24,8 @@ export const simulatorParameters = { plant: 'PlantUrl', pantry: 'PantryUrl' } as
 const pourAnnotation = 'plant.example.com/pour';
 
 /**
- * Somewhat more than the capacity of the sample's tanks, and what their sensor may read: a tank whose reconcile stands at
- * a breakpoint overflows, and is drained afterwards.
+ * Somewhat more than the capacity of the sample's tanks, and what their sensor may read: a tank whose reconcile stands
+ * at a breakpoint overflows, and is drained afterwards.
  */
 const overflowsAt = 120;
 
