@@ -20,6 +20,8 @@ const root = path.resolve(import.meta.dirname, '../..');
 const size = { columns: 100, rows: 28 };
 /** Longer than the time between two pictures of the command. */
 const frameMilliseconds = 1_100;
+/** Longer than the three minutes after which a message whose deletion SQS did not accept is received again. */
+const redeliveredMilliseconds = 240_000;
 
 /** Records `npm run demo` on a terminal: the start, edits, SQS that is down, and an object that fails. */
 async function recordDev(): Promise<string> {
@@ -34,7 +36,8 @@ async function recordDev(): Promise<string> {
       frames.push({ lines: terminal.painted(), milliseconds });
     }
   };
-  const see = async (pattern: RegExp) => await terminal.screen((lines) => lines.some((line) => pattern.test(line)));
+  const see = async (pattern: RegExp, limit?: number) =>
+    await terminal.screen((lines) => lines.some((line) => pattern.test(line)), limit);
   await see(/^\d\d:\d\d:\d\d /);
   await record(3, 600);
   await see(/^All is well: /);
@@ -50,7 +53,7 @@ async function recordDev(): Promise<string> {
   terminal.press(menu.find((line) => line.includes('SQS down'))?.[0] ?? '');
   await see(/^SQS down: broken for/);
   await record(6, 450);
-  await see(/^SQS down: \d+ reconciles until .* 0 lost$/);
+  await see(/^SQS down: \d+ reconciles until .* 0 lost$/, redeliveredMilliseconds);
   await record(1, 3_500);
   await editing.stop();
   await addDragonfruit(client);
@@ -83,8 +86,7 @@ async function recordBreakIt({ url, client, browser }: PicturedSystem): Promise<
   await record(6);
   await editing.stop();
   await page.getByRole('link', { name: 'Break it' }).click();
-  // A message whose deletion SQS did not accept is received again after three minutes.
-  await result.getByText('Converged').first().waitFor({ timeout: 240_000 });
+  await result.getByText('Converged').first().waitFor({ timeout: redeliveredMilliseconds });
   await record(1, 4_000);
   return animatedPng(frames);
 }

@@ -25,10 +25,10 @@ export function startOnTerminal(argv: readonly string[], cwd = process.cwd()) {
   const linesAt = (place: number) => (output.split('\u001b[H').at(place) ?? '').split('\r\n');
   const lines = () => linesAt(-1).map((line) => stripVTControlCharacters(line).trimEnd());
   return {
-    /** Resolves with the lines of a picture that is as wanted. */
-    screen: async (isWanted: (lines: readonly string[]) => boolean) =>
+    /** Resolves with the lines of a picture that is as wanted, within so many milliseconds. */
+    screen: async (isWanted: (lines: readonly string[]) => boolean, limit = limitMilliseconds) =>
       await new Promise<readonly string[]>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`the screen was:\n${lines().join('\n')}`)), limitMilliseconds);
+        const timer = setTimeout(() => reject(new Error(`the screen was:\n${lines().join('\n')}`)), limit);
         const look = () => {
           if (!isWanted(lines())) return;
           clearTimeout(timer);
