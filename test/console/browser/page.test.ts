@@ -294,6 +294,7 @@ describe('the page', () => {
     const figures = (await fake.page.locator('.figure').allInnerTexts()).map((text) => text.split(/\s*\n\s*/));
     expect(figures.filter(([, value]) => value === 'not known').map(([name]) => name)).toEqual([
       'In flight',
+      'Oldest message',
       'Dead letters',
     ]);
   });

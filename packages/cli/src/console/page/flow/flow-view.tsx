@@ -44,6 +44,7 @@ function Figures({ of: current }: { readonly of: Flow }) {
   const total = allRows.value.length;
   const sent = controllers.flatMap(({ oldestAt }) => oldestAt ?? []);
   const oldestMs = sent.length === 0 ? undefined : Math.max(0, at - Math.min(...sent));
+  const waiting = sumKnown(controllers.flatMap(({ queued, inFlight }) => [queued, inFlight]));
   const reconciles = sumKnown(controllers.map((one) => one.reconcilesPerSecond));
   const failures = sumKnown(controllers.map((one) => one.failuresPerSecond));
   const letters = sumKnown(deadLettersOf(current));
@@ -55,7 +56,7 @@ function Figures({ of: current }: { readonly of: Flow }) {
       <Figure label="Reconciles" value={reconciles} as={rate} unit="/ s" />
       <Figure label="Failures" value={failures} as={rate} unit="/ s" tone={toneIfAny(failures)} />
       <Figure label="In flight" value={sumKnown(controllers.map((one) => one.inFlight))} unit="keys" />
-      <Figure label="Oldest message" value={oldestMs} as={duration} absent="–" />
+      <Figure label="Oldest message" value={oldestMs} as={duration} absent={waiting === 0 ? '–' : undefined} />
       <Figure label="Lag, median" value={p50Ms} as={duration} absent="–" />
       <Figure label="Lag, p99" value={p99Ms} as={duration} absent="–" />
       <Figure label="Dead letters" value={letters} tone={toneIfAny(letters)} />
@@ -70,7 +71,7 @@ type FigureProps = {
   readonly unit?: string;
   readonly tone?: string;
   /** What is shown without a value: a count that cannot be read is not known, a time may not be there yet. */
-  readonly absent?: string;
+  readonly absent?: string | undefined;
 };
 
 function Figure({ label, value, as = count, unit = '', tone = '', absent = 'not known' }: FigureProps) {
